@@ -1,0 +1,27 @@
+#pragma once
+
+#include "kernels/softmax/launch.h"
+
+namespace brink {
+
+/// The tensors of one execution on the GPU: device addresses, each aligned to 16 bytes. The second input is read by
+/// backward operations only.
+struct CudaTensors {
+  const void* inputs[2] = {nullptr, nullptr};
+  void* output = nullptr;
+};
+
+/// Whether there is a GPU kernel of this index type: u32, i32 and i64; scale models run on the host alone.
+constexpr bool has_cuda_kernel(IndexType type) {
+  return type == IndexType::kU32 || type == IndexType::kI32 || type == IndexType::kI64;
+}
+
+/// The __global__ function of a kernel, as the CUDA runtime takes it; null where has_cuda_kernel() is false. Its
+/// arguments are (CudaTensors, Decomposition).
+const void* kernel_function(const KernelId& kernel);
+
+/// kernel_function for one element type; instantiated once each, in cuda_kernels_*.cu.
+template <class T>
+const void* kernel_function_typed(const KernelId& kernel);
+
+}  // namespace brink

@@ -1,0 +1,7 @@
+#include "kernels/execution/cuda/cuda_kernels.cuh"
+
+namespace brink {
+
+template const void* kernel_function_typed<BF16>(const KernelId&);
+
+}  // namespace brink

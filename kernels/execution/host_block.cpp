@@ -1,0 +1,76 @@
+#include "kernels/execution/host_block.h"
+
+#include <boost/context/fixedsize_stack.hpp>
+#include <memory>
+#include <utility>
+
+namespace brink {
+
+namespace {
+constexpr size_t kStackBytes = 128 * 1024;
+}
+
+void HostBlock::start_strand(Strand& strand) {
+  strand.fiber = boost::context::fiber(
+      std::allocator_arg, boost::context::fixedsize_stack(kStackBytes), [this, &strand](boost::context::fiber&& from) {
+        strand.scheduler = std::move(from);
+        while (true) {
+          try {
+            (*body_)(*strand.thread);
+          } catch (const LoopNeverEnds&) {
+            strand.hung = true;
+          }
+          strand.wait = Wait::kDone;
+          strand.scheduler = std::move(strand.scheduler).resume();
+        }
+        return std::move(strand.scheduler);
+      });
+}
+
+void HostBlock::wait(HostThread& thread, Wait what) {
+  Strand& strand = strands_[static_cast<size_t>(thread.linear())];
+  strand.wait = what;
+  strand.scheduler = std::move(strand.scheduler).resume();
+}
+
+BlockEnd HostBlock::run_fibers(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
+                               const Body& body) {
+  const auto threads = static_cast<size_t>(launch.threads());
+  if (strands_.size() < threads) {
+    strands_ = std::vector<Strand>(threads);
+    for (Strand& strand : strands_) start_strand(strand);
+  }
+  if (shared_.size() < threads) shared_.resize(threads);
+  for (auto& slots : exchange_) {
+    if (slots.size() < threads) slots.resize(threads);
+  }
+  body_ = &body;
+  for (size_t i = 0; i < threads; ++i) {
+    Strand& strand = strands_[i];
+    strand.thread.emplace(*this, launch, loop_limit);
+    strand.thread->place(index_x, index_y, static_cast<int>(i) % static_cast<int>(launch.block_x),
+                         static_cast<int>(i) / static_cast<int>(launch.block_x));
+    strand.wait = Wait::kShuffle;
+    strand.hung = false;
+  }
+  // Each round takes every thread to its next barrier, so all that share a barrier must wait at the same kind of one.
+  BlockEnd end = BlockEnd::kCompleted;
+  size_t running = threads;
+  while (running > 0 && end == BlockEnd::kCompleted) {
+    running = 0;
+    size_t at_barrier = 0;
+    for (size_t i = 0; i < threads; ++i) {
+      Strand& strand = strands_[i];
+      if (strand.wait == Wait::kDone) continue;
+      strand.fiber = std::move(strand.fiber).resume();
+      if (strand.hung) end = BlockEnd::kHang;
+      if (strand.wait != Wait::kDone) ++running;
+      if (strand.wait == Wait::kBlockBarrier) ++at_barrier;
+    }
+    if (end == BlockEnd::kCompleted && at_barrier > 0 && at_barrier < threads) end = BlockEnd::kBarrierDivergence;
+  }
+  if (end != BlockEnd::kCompleted) strands_.clear();  // unwinds the threads that still wait
+  return end;
+}
+
+}  // namespace brink

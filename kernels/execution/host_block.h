@@ -1,0 +1,143 @@
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/softmax/launch.h"
+
+namespace brink {
+
+/// Thrown by a loop guard: the loop has run longer than any loop that ends.
+struct LoopNeverEnds {};
+
+/// Counts the iterations of one loop.
+class LoopGuard {
+ public:
+  explicit LoopGuard(int64_t limit) : left_(limit) {}
+  void tick() {
+    if (--left_ < 0) throw LoopNeverEnds();
+  }
+
+ private:
+  int64_t left_;
+};
+
+class HostBlock;
+
+/// One thread's view of a launch on the host.
+class HostThread {
+ public:
+  HostThread(HostBlock& block, const Launch& launch, int64_t loop_limit)
+      : block_(&block), launch_(&launch), loop_limit_(loop_limit) {}
+
+  int thread_x() const { return x_; }
+  int thread_y() const { return y_; }
+  int block_x() const { return static_cast<int>(launch_->block_x); }
+  int64_t block_y() const { return launch_->block_y; }
+  int64_t block_index_x() const { return index_x_; }
+  int64_t block_index_y() const { return index_y_; }
+  int64_t grid_x() const { return launch_->grid_x; }
+  int64_t grid_y() const { return launch_->grid_y; }
+  LoopGuard loop_guard() const { return LoopGuard(loop_limit_); }
+
+  void sync();
+  /// The value of the lane whose x is this one's xor `mask`, in the same block row.
+  template <class Acc>
+  Acc shuffle_xor(Acc value, int mask);
+  template <class Acc>
+  Acc* shared();
+
+ private:
+  friend class HostBlock;
+  void place(int64_t index_x, int64_t index_y, int x, int y) {
+    index_x_ = index_x;
+    index_y_ = index_y;
+    x_ = x;
+    y_ = y;
+  }
+  int linear() const { return y_ * block_x() + x_; }
+
+  HostBlock* block_;
+  const Launch* launch_;
+  int64_t loop_limit_;
+  int64_t index_x_ = 0;
+  int64_t index_y_ = 0;
+  int x_ = 0;
+  int y_ = 0;
+  int parity_ = 0;
+};
+
+/// How a block ended.
+enum class BlockEnd { kCompleted, kHang, kBarrierDivergence };
+
+/// Runs the threads of one block: one after the other where the kernel has no barrier, else as fibers that go from
+/// barrier to barrier together. Keeps its fibers and shared memory from block to block.
+class HostBlock {
+ public:
+  HostBlock() = default;
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+
+  /// `kernel(thread)` runs once for each thread of block (index_x, index_y).
+  template <class Kernel>
+  BlockEnd run(const Launch& launch, bool has_barriers, int64_t loop_limit, int64_t index_x, int64_t index_y,
+               const Kernel& kernel) {
+    if (has_barriers) return run_fibers(launch, loop_limit, index_x, index_y, kernel);
+    HostThread thread(*this, launch, loop_limit);
+    try {
+      for (int y = 0; y < launch.block_y; ++y) {
+        for (int x = 0; x < launch.block_x; ++x) {
+          thread.place(index_x, index_y, x, y);
+          kernel(thread);
+        }
+      }
+    } catch (const LoopNeverEnds&) {
+      return BlockEnd::kHang;
+    }
+    return BlockEnd::kCompleted;
+  }
+
+ private:
+  friend class HostThread;
+  using Body = std::function<void(HostThread&)>;
+  enum class Wait : uint8_t { kBlockBarrier, kShuffle, kDone };
+  struct Strand {
+    boost::context::fiber fiber;
+    boost::context::fiber scheduler;
+    std::optional<HostThread> thread;
+    Wait wait = Wait::kDone;
+    bool hung = false;
+  };
+
+  BlockEnd run_fibers(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y, const Body& body);
+  void start_strand(Strand& strand);
+  void wait(HostThread& thread, Wait what);
+
+  std::vector<Strand> strands_;
+  const Body* body_ = nullptr;
+  std::vector<double> shared_;
+  std::vector<double> exchange_[2];
+};
+
+inline void HostThread::sync() { block_->wait(*this, HostBlock::Wait::kBlockBarrier); }
+
+template <class Acc>
+Acc HostThread::shuffle_xor(Acc value, int mask) {
+  // Two buffers in turn: a lane that is one shuffle ahead must not overwrite what its partner has yet to read.
+  std::vector<double>& slots = block_->exchange_[parity_];
+  parity_ ^= 1;
+  slots[static_cast<size_t>(linear())] = static_cast<double>(value);
+  block_->wait(*this, HostBlock::Wait::kShuffle);
+  return static_cast<Acc>(slots[static_cast<size_t>(linear() ^ mask)]);
+}
+
+template <class Acc>
+Acc* HostThread::shared() {
+  return reinterpret_cast<Acc*>(block_->shared_.data());
+}
+
+}  // namespace brink

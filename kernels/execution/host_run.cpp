@@ -1,0 +1,14 @@
+#include "kernels/execution/host_run.h"
+
+#include "kernels/execution/host_run_typed.h"
+
+namespace brink {
+
+BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
+                     const std::vector<BlockIndex>* blocks, int64_t loop_limit, HostTensors& tensors) {
+  return with_dtype(kernel.dtype, [&](auto element) {
+    return run_on_host_typed<decltype(element)>(kernel, shape, launch, blocks, loop_limit, tensors);
+  });
+}
+
+}  // namespace brink

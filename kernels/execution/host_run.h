@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/execution/host_block.h"
+#include "kernels/execution/host_memory.h"
+#include "kernels/softmax/kernels.h"
+
+namespace brink {
+
+/// Index of one block of a grid.
+struct BlockIndex {
+  int64_t x = 0;
+  int64_t y = 0;
+  auto operator<=>(const BlockIndex&) const = default;
+};
+
+/// Runs a kernel of this project on the host: every block of the launch, or only those in `blocks` where it is not null.
+/// A loop that takes more than `loop_limit` iterations ends the run as a hang.
+BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
+                     const std::vector<BlockIndex>* blocks, int64_t loop_limit, HostTensors& tensors);
+
+/// Whether the threads of a block of this variant wait for each other.
+constexpr bool has_barriers(Variant variant) { return variant != Variant::kColumns; }
+
+/// Calls `run(block_index)` for every block of `launch`, or for `blocks` alone, until one does not complete.
+template <class Run>
+BlockEnd for_each_block(const Launch& launch, const std::vector<BlockIndex>* blocks, const Run& run) {
+  if (blocks != nullptr) {
+    for (const BlockIndex& block : *blocks) {
+      if (const BlockEnd end = run(block); end != BlockEnd::kCompleted) return end;
+    }
+    return BlockEnd::kCompleted;
+  }
+  for (int64_t y = 0; y < launch.grid_y; ++y) {
+    for (int64_t x = 0; x < launch.grid_x; ++x) {
+      if (const BlockEnd end = run({x, y}); end != BlockEnd::kCompleted) return end;
+    }
+  }
+  return BlockEnd::kCompleted;
+}
+
+/// Calls `f` with an Operation constant.
+template <class F>
+decltype(auto) with_operation(Operation operation, F&& f) {
+  switch (operation) {
+    case Operation::kSoftmaxForward:
+      return f(std::integral_constant<Operation, Operation::kSoftmaxForward>());
+    case Operation::kSoftmaxBackward:
+      return f(std::integral_constant<Operation, Operation::kSoftmaxBackward>());
+    case Operation::kLogSoftmaxForward:
+      return f(std::integral_constant<Operation, Operation::kLogSoftmaxForward>());
+    case Operation::kLogSoftmaxBackward:
+      break;
+  }
+  return f(std::integral_constant<Operation, Operation::kLogSoftmaxBackward>());
+}
+
+/// Calls `f` with a Variant constant.
+template <class F>
+decltype(auto) with_variant(Variant variant, F&& f) {
+  switch (variant) {
+    case Variant::kWarp:
+      return f(std::integral_constant<Variant, Variant::kWarp>());
+    case Variant::kBlock:
+      return f(std::integral_constant<Variant, Variant::kBlock>());
+    case Variant::kColumns:
+      return f(std::integral_constant<Variant, Variant::kColumns>());
+    case Variant::kReduce:
+      break;
+  }
+  return f(std::integral_constant<Variant, Variant::kReduce>());
+}
+
+}  // namespace brink

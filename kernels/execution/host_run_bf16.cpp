@@ -1,0 +1,8 @@
+#include "kernels/execution/host_run_typed.h"
+
+namespace brink {
+
+template BlockEnd run_on_host_typed<BF16>(const KernelId&, const Decomposition&, const Launch&,
+                                        const std::vector<BlockIndex>*, int64_t, HostTensors&);
+
+}  // namespace brink

@@ -1,0 +1,109 @@
+#include "kernels/softmax/implementation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/index/checked.h"
+
+namespace brink {
+
+namespace {
+
+int64_t saturating_add(int64_t a, int64_t b) {
+  return checked_add(a, b).value_or(std::numeric_limits<int64_t>::max());
+}
+
+}  // namespace
+
+std::string Implementation::name() const {
+  if (rule == WidthRule::kFixed) return fmt::format("{}/{}", name_of(*path), name_of(index_type));
+  const std::string_view base = rule == WidthRule::kSafe ? "dispatched" : "numel_rule";
+  if (index_type == IndexType::kI32) return std::string(base);
+  return fmt::format("{}/{}", base, name_of(index_type));
+}
+
+std::vector<Implementation> all_implementations() {
+  std::vector<Implementation> result;
+  const auto add = [&](bool scaled) {
+    for (const WidthRule rule : {WidthRule::kSafe, WidthRule::kNumel}) {
+      for (const IndexType type : kIndexTypes) {
+        const Implementation implementation{rule, type, std::nullopt};
+        if (implementation.scaled() == scaled && type != IndexType::kI64) result.push_back(implementation);
+      }
+    }
+    for (const Path path : {Path::kLastDim, Path::kSpatial}) {
+      for (const IndexType type : kIndexTypes) {
+        const Implementation implementation{WidthRule::kFixed, type, path};
+        if (implementation.scaled() == scaled) result.push_back(implementation);
+      }
+    }
+  };
+  add(false);
+  add(true);
+  return result;
+}
+
+std::optional<Implementation> parse_implementation(std::string_view name) {
+  for (const Implementation& implementation : all_implementations()) {
+    if (implementation.name() == name) return implementation;
+  }
+  return std::nullopt;
+}
+
+int64_t largest_index_value(const Decomposition& shape, const SizedLaunch& sized, DType dtype) {
+  const Launch& launch = sized.launch;
+  // Loop counters end up to one step past the last value that they take.
+  const auto past = [](int64_t size, int64_t step) { return saturating_add(size - 1, step); };
+  int64_t result = shape.numel();
+  const auto consider = [&](int64_t value) { result = std::max(result, value); };
+  switch (sized.variant) {
+    case Variant::kColumns:
+    case Variant::kReduce:
+      consider(past(shape.outer_size, launch.grid_x));
+      consider(past(shape.inner_size, launch.grid_y * launch.block_y));
+      consider(past(shape.dim_size, launch.block_x));
+      break;
+    case Variant::kBlock: {
+      const int64_t shifted = saturating_add(shape.dim_size, vector_size(dtype) - 1);
+      consider(past(shape.outer_size, launch.grid_x));
+      consider(past(shifted, launch.block_x));
+      break;
+    }
+    case Variant::kWarp:
+      // The last block's threads start up to block.y - 1 rows past the end.
+      consider(past(shape.outer_size, launch.grid_x * launch.block_y));
+      consider(saturating_add(shape.outer_size, launch.block_y));
+      consider(past(shape.dim_size, launch.block_x));
+      break;
+  }
+  return result;
+}
+
+std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation, const Decomposition& shape,
+                                            Operation operation, DType dtype, OccupancyQuery& occupancy) {
+  if (implementation.path && *implementation.path != path_of(shape)) {
+    return NoDispatch{true, fmt::format("inner_size {} selects path {}, {} implements path {}", shape.inner_size,
+                                        name_of(path_of(shape)), implementation.name(), name_of(*implementation.path))};
+  }
+  const int64_t max = limits_of(implementation.index_type).max;
+  const auto size_for = [&](IndexType type) {
+    return size_launch(shape, operation, dtype, type, implementation.kernel_limits(), occupancy);
+  };
+  const bool try_narrow = implementation.rule != WidthRule::kNumel || shape.numel() < max;
+  if (try_narrow) {
+    auto sized = size_for(implementation.index_type);
+    if (const auto* launch = std::get_if<SizedLaunch>(&sized)) {
+      const bool take = implementation.rule != WidthRule::kSafe || largest_index_value(shape, *launch, dtype) <= max;
+      if (take) return Dispatch{implementation.index_type, *launch};
+    } else if (implementation.rule != WidthRule::kSafe) {
+      return NoDispatch{false, std::get<std::string>(sized)};
+    }
+  }
+  auto sized = size_for(IndexType::kI64);
+  if (const auto* launch = std::get_if<SizedLaunch>(&sized)) return Dispatch{IndexType::kI64, *launch};
+  return NoDispatch{false, std::get<std::string>(sized)};
+}
+
+}  // namespace brink

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "kernels/index/index_type.h"
+#include "kernels/softmax/launch.h"
+
+namespace brink {
+
+/// How an implementation picks its index type.
+enum class WidthRule {
+  kFixed,   ///< always `index_type`
+  kSafe,    ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
+  kNumel,   ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
+};
+
+/// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, ...; a scale model has
+/// its index type behind the name: `dispatched/i8`, `numel_rule/u16`.
+struct Implementation {
+  WidthRule rule = WidthRule::kSafe;
+  IndexType index_type = IndexType::kI32;
+  std::optional<Path> path;  ///< the only path that a fixed-width kernel implements
+
+  std::string name() const;
+  /// Whether this is a scale model: narrow indices, and launches of the same proportions.
+  bool scaled() const { return limits_of(index_type).bits < 32; }
+  KernelLimits kernel_limits() const { return scaled() ? KernelLimits::scaled() : KernelLimits::real(); }
+  bool operator==(const Implementation&) const = default;
+};
+
+std::optional<Implementation> parse_implementation(std::string_view name);
+
+/// Every implementation: the true-width ones first, then their scale models.
+std::vector<Implementation> all_implementations();
+
+/// What an implementation does with a shape: index type, variant and launch.
+struct Dispatch {
+  IndexType index_type = IndexType::kI64;
+  SizedLaunch sized;
+};
+
+/// A shape that the implementation does not take (its path is another), or a launch that the device refuses.
+struct NoDispatch {
+  bool wrong_path = false;
+  std::string reason;
+};
+
+/// Decides index type and launch for a non-empty shape.
+std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation, const Decomposition& shape,
+                                            Operation operation, DType dtype, OccupancyQuery& occupancy);
+
+/// The largest value that any address expression, loop step or round-up of this launch takes, in exact arithmetic.
+/// Saturates at int64_t's maximum.
+int64_t largest_index_value(const Decomposition& shape, const SizedLaunch& sized, DType dtype);
+
+}  // namespace brink

@@ -1,0 +1,89 @@
+#include "properties/column_value.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/execution/host_run.h"
+#include "kernels/softmax/operations.h"
+
+namespace brink {
+
+namespace {
+
+template <class T>
+uint64_t bits_of(T value) {
+  typename ElementTraits<T>::Bits bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+template <class T>
+T value_of(uint64_t bits) {
+  const auto narrow = static_cast<typename ElementTraits<T>::Bits>(bits);
+  T value;
+  std::memcpy(&value, &narrow, sizeof(value));
+  return value;
+}
+
+// One column's elements by their place in it; remembers what is stored at `own`.
+template <class T>
+class ColumnMemory {
+ public:
+  using Traits = ElementTraits<T>;
+  using Acc = typename Traits::Acc;
+
+  ColumnMemory(const ClosedForm& form, const std::function<int64_t(int64_t)>& address_of, int64_t own, uint64_t& bits)
+      : form_(form), address_of_(address_of), own_(own), bits_(&bits) {}
+
+  template <int K>
+  Pack<Acc, K> load(int tensor, int64_t d) const {
+    static_assert(K == 1);
+    const int64_t n = address_of_(d);
+    if (n < 0 || n >= form_.shape.numel()) return {{std::numeric_limits<Acc>::quiet_NaN()}};
+    return {{Traits::load(Traits::store(static_cast<Acc>(form_.input(tensor, n))))}};
+  }
+  void store(int64_t d, const Pack<Acc, 1>& value) const {
+    if (d == own_) *bits_ = bits_of(Traits::store(value.v[0]));
+  }
+  Acc round(Acc value) const { return Traits::load(Traits::store(value)); }
+
+ private:
+  const ClosedForm& form_;
+  const std::function<int64_t(int64_t)>& address_of_;
+  int64_t own_;
+  uint64_t* bits_;
+};
+
+}  // namespace
+
+uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
+                      const std::function<int64_t(int64_t d)>& address_of) {
+  uint64_t bits = 0;
+  with_dtype(form.dtype, [&](auto element) {
+    const ColumnMemory<decltype(element)> memory(form, address_of, own, bits);
+    with_operation(form.operation, [&](auto operation) {
+      const auto visit = [&](auto f) {
+        for (int64_t d = 0; d < length; ++d) f(Count<1>(), d);
+      };
+      run_column<decltype(operation)::value>(memory, visit, [](auto value, auto) { return value; });
+    });
+  });
+  return bits;
+}
+
+uint64_t expected_bits(const ClosedForm& form, int64_t n) {
+  return with_dtype(form.dtype, [&](auto element) -> uint64_t {
+    using Traits = ElementTraits<decltype(element)>;
+    return bits_of(Traits::store(static_cast<typename Traits::Acc>(form.expected(n))));
+  });
+}
+
+bool same_value(DType dtype, uint64_t a, uint64_t b) {
+  return with_dtype(dtype, [&](auto element) {
+    using Traits = ElementTraits<decltype(element)>;
+    return Traits::load(value_of<decltype(element)>(a)) == Traits::load(value_of<decltype(element)>(b));
+  });
+}
+
+}  // namespace brink

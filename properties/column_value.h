@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "properties/closed_form.h"
+
+namespace brink {
+
+/// The bits that the operation of `form` writes for position `own` of a column of `length` elements whose element `d` is
+/// read at `address_of(d)`: a linear element index; outside the tensor it reads NaN. Runs the kernels' own column code.
+uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
+                      const std::function<int64_t(int64_t d)>& address_of);
+
+/// The bits of the closed form's answer at element `n`.
+uint64_t expected_bits(const ClosedForm& form, int64_t n);
+
+/// Whether two elements hold the same value: bit for bit, but for the sign of zero. NaN is equal to nothing.
+bool same_value(DType dtype, uint64_t a, uint64_t b);
+
+}  // namespace brink

@@ -1,0 +1,193 @@
+#include "properties/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/column_value.h"
+
+namespace brink {
+
+namespace {
+
+constexpr int kMaxWriters = 64;
+constexpr int64_t kMaxColumn = 1 << 20;
+
+bool covers(const std::vector<Interval>& intervals, int64_t n) {
+  const auto after = std::upper_bound(intervals.begin(), intervals.end(), n,
+                                      [](int64_t value, const Interval& i) { return value < i.first; });
+  return after != intervals.begin() && std::prev(after)->last >= n;
+}
+
+Launching launching_of(const Case& c, const Decomposition& shape, const Dispatch& dispatch) {
+  return {shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, dispatch};
+}
+
+std::vector<uint64_t> values_of_writers(const Launching& launching, const Prediction& prediction, int64_t n) {
+  if (const auto known = prediction.contended_values.find(n); known != prediction.contended_values.end()) {
+    return known->second;
+  }
+  return candidate_values(launching, n, kMaxWriters, kMaxColumn);
+}
+
+bool held_by_a_writer(const Case& c, const std::vector<uint64_t>& values, uint64_t bits) {
+  return std::any_of(values.begin(), values.end(), [&](uint64_t value) {
+    return value == bits || same_value(c.dtype, value, bits) ||
+           (!same_value(c.dtype, value, value) && !same_value(c.dtype, bits, bits));  // both NaN
+  });
+}
+
+std::string describe(const std::vector<Interval>& intervals) {
+  if (intervals.empty()) return "none";
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(4, intervals.size()); ++i) {
+    text += fmt::format("{}[{}, {}]", i == 0 ? "" : " ", intervals[i].first, intervals[i].last);
+  }
+  if (intervals.size() > 4) text += fmt::format(" and {} more", intervals.size() - 4);
+  return text;
+}
+
+std::vector<Interval> seen_part(const Decomposition& shape, const std::vector<Box>& boxes, const RawObservation& raw) {
+  std::vector<Interval> result;
+  if (boxes.empty()) return result;
+  for (const Interval& window : raw.looked_at) {
+    for (const Interval& part : intersect(shape, boxes, window)) result.push_back(part);
+  }
+  return normalized(std::move(result));
+}
+
+// Addresses outside the tensor are known completely only where every block ran.
+bool numel_is_whole(const RawObservation& raw, const Decomposition& shape) {
+  return raw.looked_at == std::vector<Interval>{{0, shape.numel() - 1}};
+}
+
+Verdict verdict_of_ending(Ending ending) {
+  switch (ending) {
+    case Ending::kHang:
+      return Verdict::kHang;
+    case Ending::kFault:
+      return Verdict::kFault;
+    case Ending::kLaunchRejected:
+      return Verdict::kLaunchRejected;
+    default:
+      return Verdict::kNotExecuted;
+  }
+}
+
+}  // namespace
+
+Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& prediction, const Execution& execution) {
+  const RawObservation& raw = execution.raw;
+  Outcome outcome;
+  outcome.path = path_of(shape);
+  outcome.reason = raw.reason;
+  if (execution.launched) {
+    outcome.path = execution.launched->sized.path;
+    outcome.variant = execution.launched->sized.variant;
+    outcome.index_type = execution.launched->index_type;
+    outcome.launch = execution.launched->sized.launch;
+  }
+  if (raw.ending != Ending::kCompleted) {
+    outcome.verdict = verdict_of_ending(raw.ending);
+    return outcome;
+  }
+  std::vector<Interval> wrong = raw.wrong;
+  std::vector<Interval> contended;
+  if (raw.written_twice) {
+    contended = *raw.written_twice;
+  } else if (execution.launched && !prediction.contended.empty()) {
+    const Launching launching = launching_of(c, shape, *execution.launched);
+    std::vector<Interval> still_wrong;
+    for (const Interval& i : raw.wrong) {
+      for (int64_t n = i.first; n <= i.last; ++n) {
+        const auto value = std::lower_bound(raw.values.begin(), raw.values.end(), n,
+                                            [](const FoundValue& v, int64_t element) { return v.element < element; });
+        const bool known = value != raw.values.end() && value->element == n;
+        const bool by_writer = known && contains(prediction.contended, position_of(shape, n)) &&
+                               held_by_a_writer(c, values_of_writers(launching, prediction, n), value->bits);
+        (by_writer ? contended : still_wrong).push_back({n, n});
+        if (!known) {  // beyond the values kept: leave the rest of the interval as it is
+          still_wrong.push_back({n, i.last});
+          break;
+        }
+      }
+    }
+    wrong = normalized(std::move(still_wrong));
+    // A contended element that holds the right value looks like any other: one of its writers is right.
+    for (const Interval& part : seen_part(shape, prediction.contended, raw)) {
+      for (int64_t n = part.first; n <= part.last; ++n) {
+        if (!covers(wrong, n) && !covers(raw.unwritten, n)) contended.push_back({n, n});
+      }
+    }
+    contended = normalized(std::move(contended));
+  }
+  outcome.wrong = boxes_of(shape, wrong);
+  outcome.never_written = boxes_of(shape, raw.unwritten);
+  outcome.contended = boxes_of(shape, contended);
+  outcome.out_of_bounds = raw.out_of_bounds;
+  outcome.exact = raw.complete;
+  outcome.verdict = verdict_of_sets(outcome);
+  if (!raw.out_of_bounds.empty() || raw.wild_writes) outcome.verdict = Verdict::kOutOfBounds;
+  return outcome;
+}
+
+std::vector<std::string> differences(const Case& c, const Decomposition& shape, const Prediction& prediction,
+                                     const Execution& execution, const Outcome& observed) {
+  std::vector<std::string> lines;
+  const auto differ = [&](std::string_view what, std::string_view predicted, std::string_view found) {
+    if (predicted != found) lines.push_back(fmt::format("{}: predicted {}, observed {}", what, predicted, found));
+  };
+  if (observed.verdict == Verdict::kNotExecuted) return lines;
+  differ("verdict", name_of(prediction.verdict), name_of(observed.verdict));
+  differ("path", name_of(prediction.path), name_of(observed.path));
+  if (observed.variant && prediction.variant) differ("variant", name_of(*prediction.variant), name_of(*observed.variant));
+  if (observed.index_type && prediction.index_type) {
+    differ("index type", name_of(*prediction.index_type), name_of(*observed.index_type));
+  }
+  const RawObservation& raw = execution.raw;
+  if (raw.ending != Ending::kCompleted || !lines.empty()) return lines;
+
+  const auto predicted_wrong = seen_part(shape, prediction.wrong, raw);
+  const auto predicted_never = seen_part(shape, prediction.never_written, raw);
+  const auto predicted_contended = seen_part(shape, prediction.contended, raw);
+  if (!prediction.exact) {
+    std::vector<Interval> superset = predicted_wrong;
+    superset.insert(superset.end(), predicted_never.begin(), predicted_never.end());
+    superset.insert(superset.end(), predicted_contended.begin(), predicted_contended.end());
+    superset = normalized(std::move(superset));
+    for (const auto* boxes : {&observed.wrong, &observed.never_written, &observed.contended}) {
+      for (const Interval& part : seen_part(shape, *boxes, raw)) {
+        for (int64_t n = part.first; n <= part.last; ++n) {
+          if (covers(superset, n)) continue;
+          lines.push_back(fmt::format("element {} is bad and was not predicted to be", n));
+          return lines;
+        }
+      }
+    }
+    return lines;
+  }
+  const auto compare = [&](std::string_view what, const std::vector<Interval>& predicted, const std::vector<Box>& boxes) {
+    const auto found = seen_part(shape, boxes, raw);
+    if (predicted != found) differ(what, describe(predicted), describe(found));
+  };
+  compare("wrong elements", predicted_wrong, observed.wrong);
+  compare("elements never written", predicted_never, observed.never_written);
+  compare("contended elements", predicted_contended, observed.contended);
+  if (raw.written_twice && numel_is_whole(raw, shape) && prediction.out_of_bounds != raw.out_of_bounds) {
+    differ("out of bounds", describe(prediction.out_of_bounds), describe(raw.out_of_bounds));
+  }
+  if (raw.written_twice && execution.launched) {
+    const Launching launching = launching_of(c, shape, *execution.launched);
+    for (const FoundValue& value : raw.values) {
+      if (!covers(predicted_contended, value.element)) continue;
+      const auto values = values_of_writers(launching, prediction, value.element);
+      if (!values.empty() && !held_by_a_writer(c, values, value.bits)) {
+        lines.push_back(fmt::format("contended element {} holds the value of none of its writers", value.element));
+        break;
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace brink

@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "kernels/execution/alias_period.h"
+#include "kernels/execution/host_run.h"
+#include "kernels/execution/host_space.h"
+#include "kernels/index/checked.h"
+#include "properties/execution.h"
+#include "properties/observe.h"
+
+namespace brink {
+
+namespace {
+
+class FormSource : public InputSource {
+ public:
+  explicit FormSource(const ClosedForm& form) : form_(form) {}
+  double input(int tensor, int64_t n) const override { return form_.input(tensor, n); }
+
+ private:
+  const ClosedForm& form_;
+};
+
+template <class T>
+void fill_inputs(const ClosedForm& form, const HostTensors& tensors, const Interval& range) {
+  using Traits = ElementTraits<T>;
+  for (int tensor = 0; tensor < input_count(form.operation); ++tensor) {
+    T* data = static_cast<T*>(tensors.inputs[tensor]);
+    for (int64_t n = range.first; n <= range.last; ++n) {
+      data[n] = Traits::store(static_cast<typename Traits::Acc>(form.input(tensor, n)));
+    }
+  }
+}
+
+// Slots of their own hold real values; the filler holds what all but the hot elements have.
+template <class T>
+void fill_aliased(const ClosedForm& form, const HostTensors& tensors, const std::vector<int64_t>& own) {
+  using Traits = ElementTraits<T>;
+  const int64_t elements = period_elements(sizeof(T));
+  const int64_t slots = slot_count(tensors.numel, sizeof(T));
+  for (const int64_t slot : own) {
+    fill_inputs<T>(form, tensors, {slot * elements, std::min((slot + 1) * elements, tensors.numel) - 1});
+  }
+  int64_t filler = 0;
+  while (filler < slots && std::binary_search(own.begin(), own.end(), filler)) ++filler;
+  if (filler == slots) return;
+  ClosedForm never_hot = form;
+  never_hot.shape = {1, int64_t{1} << 40, 1};
+  for (int tensor = 0; tensor < input_count(form.operation); ++tensor) {
+    T* data = static_cast<T*>(tensors.inputs[tensor]) + filler * elements;
+    for (int64_t n = 0; n < elements; ++n) {
+      // The seed's first element is hot: take another one's value for it.
+      const int64_t like = form.family == FormFamily::kSeed ? 1 : n;
+      data[n] = Traits::store(static_cast<typename Traits::Acc>(never_hot.input(tensor, like)));
+    }
+  }
+}
+
+template <class T>
+void poison(void* output, const Interval& range) {
+  using Bits = typename ElementTraits<T>::Bits;
+  Bits* data = static_cast<Bits*>(output);
+  std::fill(data + range.first, data + range.last + 1, static_cast<Bits>(poison_bits(sizeof(T))));
+}
+
+// The sizes that the kernel sees; nothing is executed where one of them is not positive.
+Decomposition narrowed_sizes(const Decomposition& shape, IndexType type) {
+  return with_index_type(type, [&](auto index) {
+    using I = decltype(index);
+    return Decomposition{static_cast<int64_t>(static_cast<I>(shape.outer_size)),
+                         static_cast<int64_t>(static_cast<I>(shape.dim_size)),
+                         static_cast<int64_t>(static_cast<I>(shape.inner_size))};
+  });
+}
+
+BlockIndex block_of(const SizedLaunch& sized, const Position& at) {
+  const Launch& launch = sized.launch;
+  if (sized.path == Path::kSpatial) {
+    return {at.outer % launch.grid_x, at.inner % (launch.grid_y * launch.block_y) / launch.block_y};
+  }
+  return {at.outer % (launch.grid_x * launch.block_y) / launch.block_y, 0};
+}
+
+// Blocks that write to a window element by its own address or by an address that wraps to it, and a few others: if one
+// of those writes to a window, something is wrong with this very list.
+std::vector<BlockIndex> blocks_to_run(const Decomposition& shape, const Dispatch& dispatch,
+                                      const std::vector<Interval>& windows, uint64_t seed) {
+  constexpr int kWraps = 8;
+  const IndexLimits limits = limits_of(dispatch.index_type);
+  const Launch& launch = dispatch.sized.launch;
+  const Decomposition seen = narrowed_sizes(shape, dispatch.index_type);
+  std::vector<BlockIndex> blocks;
+  const auto touch = [&](const Decomposition& sizes, int64_t n) {
+    const BlockIndex block = block_of(dispatch.sized, position_of(sizes, n));
+    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+  };
+  for (const Interval& window : windows) {
+    for (int64_t n = window.first; n <= window.last; ++n) touch(shape, n);
+    if (limits.bits == 64 || seen.outer_size <= 0 || seen.dim_size <= 0 || seen.inner_size <= 0) continue;
+    const int64_t modulus = int64_t{1} << limits.bits;
+    for (int wrap = 0; wrap < kWraps; ++wrap) {
+      const int64_t offset = wrap * modulus;
+      const int64_t last = std::min(window.last + offset, seen.numel() - 1);
+      for (int64_t n = window.first + offset; n <= last; ++n) touch(seen, n);
+    }
+  }
+  for (uint64_t i = 0; i < 2; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const uint64_t draw = seed >> 16;
+    blocks.push_back({static_cast<int64_t>(draw % static_cast<uint64_t>(launch.grid_x)),
+                      static_cast<int64_t>(draw / 7 % static_cast<uint64_t>(launch.grid_y))});
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return blocks;
+}
+
+// Element visits of one block, at most.
+int64_t visits_per_block(const Decomposition& shape, const SizedLaunch& sized) {
+  const Launch& launch = sized.launch;
+  const int64_t passes = 3;
+  int64_t columns = 0;
+  if (sized.path == Path::kSpatial) {
+    columns = ceil_div(shape.outer_size, launch.grid_x) *
+              ceil_div(shape.inner_size, launch.grid_y * launch.block_y) * launch.block_y;
+  } else {
+    columns = ceil_div(shape.outer_size, launch.grid_x * launch.block_y) * launch.block_y;
+  }
+  return checked_mul(columns, shape.dim_size).value_or(INT64_MAX / 4) <= INT64_MAX / 8
+             ? columns * shape.dim_size * passes
+             : INT64_MAX / 2;
+}
+
+// More iterations than any loop of this launch takes that ends as it should.
+int64_t loop_limit_of(const Decomposition& shape, IndexType type) {
+  if (limits_of(type).bits < 32) return int64_t{1} << limits_of(type).bits;
+  return std::max({int64_t{1} << 24, shape.outer_size, shape.dim_size, shape.inner_size});
+}
+
+void not_executed(Execution& execution, std::string reason) {
+  execution.raw.ending = Ending::kNotExecuted;
+  execution.raw.reason = std::move(reason);
+}
+
+struct Buffers {
+  Mapping inputs[2];
+  Mapping output;
+};
+
+// The elements of inputs that aliased memory must really hold: the windows, and in each window's columns the rows that
+// the filler cannot stand for.
+std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<Interval>& windows) {
+  const Decomposition& shape = form.shape;
+  std::vector<Interval> result = windows;
+  for (const Interval& window : windows) {
+    for (const int64_t n : {window.first, window.last}) {
+      Position at = position_of(shape, n);
+      const int64_t first = form.uses_levels() ? 0 : form.hot_dim();
+      const int64_t last = form.uses_levels() ? shape.dim_size - 1 : form.hot_dim();
+      for (at.dim = first; at.dim <= last; ++at.dim) {
+        const int64_t element = linear_index(shape, at);
+        result.push_back({element, element});
+      }
+    }
+  }
+  return normalized(std::move(result));
+}
+
+template <class T>
+void run_typed(const Case& c, const Decomposition& shape, const std::vector<Interval>& windows, Execution& execution) {
+  const Dispatch& dispatch = *execution.launched;
+  const ClosedForm form = closed_form_of(c, shape);
+  const FormSource source(form);
+  const int64_t numel = shape.numel();
+  const bool whole = numel <= kWholeMax || c.memory == MemoryKind::kDense;
+  const auto size = static_cast<int64_t>(sizeof(T));
+  const auto bytes = checked_mul(numel, size);
+  if (!bytes) return not_executed(execution, "the tensor's bytes overflow int64");
+
+  // Work first: nothing is mapped for a case that will not run.
+  std::vector<BlockIndex> blocks;
+  const bool all_blocks = whole || c.memory != MemoryKind::kSparse;
+  if (!all_blocks) blocks = blocks_to_run(shape, dispatch, windows, c.seed);
+  const Launch& launch = dispatch.sized.launch;
+  const double block_count =
+      all_blocks ? static_cast<double>(launch.grid_x) * static_cast<double>(launch.grid_y)
+                 : static_cast<double>(blocks.size());
+  const double work = block_count * static_cast<double>(visits_per_block(shape, dispatch.sized));
+  if (work > static_cast<double>(kHostWorkMax)) {
+    return not_executed(execution,
+                        fmt::format("{:.1e} element visits are more than the host takes on ({:.1e}); run it on a GPU",
+                                    work, static_cast<double>(kHostWorkMax)));
+  }
+
+  HostTensors tensors;
+  tensors.numel = numel;
+  thread_local std::vector<double> pool[3];  // small tensors: no system call per case
+  Buffers buffers;
+  const int64_t reach = limits_of(dispatch.index_type).bits >= 64 ? 4096 : limits_of(dispatch.index_type).max + 4096;
+  const bool aliased = c.memory == MemoryKind::kAliased && !whole;
+  if (aliased && form.uses_levels() && shape.dim_size > 64) {
+    return not_executed(execution, "aliased memory cannot hold this closed form's rows: dim_size is above 64");
+  }
+  const std::vector<Interval> inputs_held = aliased ? input_windows(form, windows) : std::vector<Interval>();
+  for (int tensor = 0; tensor < 3; ++tensor) {
+    void*& data = tensor < 2 ? tensors.inputs[tensor] : tensors.output;
+    if (tensor == 1 && input_count(c.operation) == 1) continue;
+    if (numel <= kWholeMax && c.memory != MemoryKind::kDense) {
+      auto& memory = pool[tensor];
+      const auto words = static_cast<size_t>(*bytes / 8 + 9);
+      if (memory.size() < words) memory.resize(words);
+      const auto misaligned = reinterpret_cast<uintptr_t>(memory.data()) % 64;
+      data = reinterpret_cast<char*>(memory.data()) + (misaligned == 0 ? 0 : 64 - misaligned);
+      continue;
+    }
+    auto mapping = c.memory == MemoryKind::kDense ? Mapping::guarded(*bytes, reach * size, reach * size)
+                   : aliased ? Mapping::aliased(*bytes, kPeriodBytes,
+                                                own_slots(numel, size, tensor < 2 ? inputs_held : windows))
+                             : Mapping::sparse(*bytes);
+    if (const auto* error = std::get_if<std::string>(&mapping)) return not_executed(execution, *error);
+    Mapping& kept = tensor < 2 ? buffers.inputs[tensor] : buffers.output;
+    kept = std::move(std::get<Mapping>(mapping));
+    execution.raw.physical_bytes += kept.physical_bytes();
+    data = kept.data();
+  }
+  tensors.fault_out_of_bounds = c.memory == MemoryKind::kDense;
+  const std::vector<Interval> looked_at = whole ? std::vector<Interval>{{0, numel - 1}} : windows;
+  if (whole) {
+    fill_inputs<T>(form, tensors, {0, numel - 1});
+  } else if (aliased) {
+    fill_aliased<T>(form, tensors, own_slots(numel, size, inputs_held));
+  } else {
+    tensors.source = &source;
+  }
+  for (const Interval& window : looked_at) {
+    tensors.windows.push_back({window.first, window.last, std::vector<uint8_t>(static_cast<size_t>(window.last - window.first + 1))});
+    poison<T>(tensors.output, window);
+  }
+
+  const auto start = std::chrono::steady_clock::now();
+  const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
+  const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &blocks,
+                                   loop_limit_of(shape, dispatch.index_type), tensors);
+  execution.raw.kernel_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (end == BlockEnd::kBarrierDivergence) {
+    execution.raw.ending = Ending::kFault;
+    execution.raw.reason = "barrier divergence: some threads of a block ended while others wait at its barrier";
+    return;
+  }
+  execution.raw.ending = end == BlockEnd::kHang ? Ending::kHang : Ending::kCompleted;
+  execution.raw.looked_at = looked_at;
+  if (end == BlockEnd::kCompleted) observe_windows<T>(form, tensors, execution.raw);
+}
+
+}  // namespace
+
+FixedOccupancy host_occupancy(const Implementation& implementation) {
+  return FixedOccupancy(implementation.scaled() ? kScaledResidentBlocks : kHostResidentBlocks);
+}
+
+Execution execute_on_host(const Case& c, const std::vector<Interval>& windows) {
+  Execution execution;
+  const auto shape = std::get<Decomposition>(decompose(c));
+  FixedOccupancy occupancy = host_occupancy(c.implementation);
+  const auto decision = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
+  if (const auto* none = std::get_if<NoDispatch>(&decision)) {
+    execution.raw.ending = none->wrong_path ? Ending::kNotExecuted : Ending::kLaunchRejected;
+    execution.raw.reason = none->reason;
+    return execution;
+  }
+  execution.launched = std::get<Dispatch>(decision);
+  with_dtype(c.dtype, [&](auto element) { run_typed<decltype(element)>(c, shape, windows, execution); });
+  return execution;
+}
+
+}  // namespace brink

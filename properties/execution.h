@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/softmax/implementation.h"
+#include "properties/case.h"
+#include "properties/raw_observation.h"
+
+namespace brink {
+
+enum class Device { kHost, kCuda };
+
+constexpr std::string_view name_of(Device device) { return device == Device::kHost ? "host" : "cuda"; }
+
+/// One run: what was really launched, as the launching side saw it, and what it left in memory.
+struct Execution {
+  std::optional<Dispatch> launched;
+  RawObservation raw;
+};
+
+/// Largest amount of work, in element visits, that the host takes on for one case.
+inline constexpr int64_t kHostWorkMax = int64_t{1} << 33;
+
+/// The device that the host is in launch sizing: as many blocks as a large grid has, since it runs them one by one and
+/// most cases need only a few of them.
+inline constexpr int64_t kHostResidentBlocks = int64_t{1} << 22;
+/// The scale model's: few, so that its loops take several steps.
+inline constexpr int64_t kScaledResidentBlocks = 4;
+
+/// The occupancy that launch sizing sees on the host for this implementation.
+FixedOccupancy host_occupancy(const Implementation& implementation);
+
+/// Runs a valid, non-empty case in this process. `windows` are the output elements to look at (sorted, disjoint); a
+/// tensor of up to kWholeMax elements is looked at whole. A case that faults takes the process with it: see worker.h.
+Execution execute_on_host(const Case& c, const std::vector<Interval>& windows);
+
+/// Tensors of up to this many elements are held, run and looked at whole.
+inline constexpr int64_t kWholeMax = int64_t{1} << 17;
+
+}  // namespace brink

@@ -1,0 +1,7 @@
+#include "properties/oracle_traced.h"
+
+namespace brink {
+
+template BlockEnd trace_typed<BF16>(const Launching&, TraceLog&);
+
+}  // namespace brink
