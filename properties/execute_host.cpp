@@ -9,6 +9,7 @@
 #include "kernels/execution/host_space.h"
 #include "kernels/index/checked.h"
 #include "properties/execution.h"
+#include "properties/input_windows.h"
 #include "properties/observe.h"
 
 namespace brink {
@@ -134,10 +135,13 @@ int64_t visits_per_block(const Decomposition& shape, const SizedLaunch& sized) {
              : INT64_MAX / 2;
 }
 
-// More iterations than any loop of this launch takes that ends as it should.
-int64_t loop_limit_of(const Decomposition& shape, IndexType type) {
-  if (limits_of(type).bits < 32) return int64_t{1} << limits_of(type).bits;
-  return std::max({int64_t{1} << 24, shape.outer_size, shape.dim_size, shape.inner_size});
+// More iterations than any loop of this launch takes that ends as it should; a narrow counter may also take every value.
+int64_t loop_limit_of(const Decomposition& shape, const Dispatch& dispatch) {
+  if (limits_of(dispatch.index_type).bits < 32) return int64_t{1} << limits_of(dispatch.index_type).bits;
+  const Launch& launch = dispatch.sized.launch;
+  const int64_t longest = std::max({ceil_div(shape.outer_size, launch.grid_x), ceil_div(shape.dim_size, launch.block_x),
+                                    ceil_div(shape.inner_size, launch.grid_y * launch.block_y)});
+  return longest <= INT64_MAX / 8 ? 4 * longest + 4096 : INT64_MAX;
 }
 
 void not_executed(Execution& execution, std::string reason) {
@@ -149,25 +153,6 @@ struct Buffers {
   Mapping inputs[2];
   Mapping output;
 };
-
-// The elements of inputs that aliased memory must really hold: the windows, and in each window's columns the rows that
-// the filler cannot stand for.
-std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<Interval>& windows) {
-  const Decomposition& shape = form.shape;
-  std::vector<Interval> result = windows;
-  for (const Interval& window : windows) {
-    for (const int64_t n : {window.first, window.last}) {
-      Position at = position_of(shape, n);
-      const int64_t first = form.uses_levels() ? 0 : form.hot_dim();
-      const int64_t last = form.uses_levels() ? shape.dim_size - 1 : form.hot_dim();
-      for (at.dim = first; at.dim <= last; ++at.dim) {
-        const int64_t element = linear_index(shape, at);
-        result.push_back({element, element});
-      }
-    }
-  }
-  return normalized(std::move(result));
-}
 
 template <class T>
 void run_typed(const Case& c, const Decomposition& shape, const std::vector<Interval>& windows, Execution& execution) {
@@ -201,8 +186,8 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   Buffers buffers;
   const int64_t reach = limits_of(dispatch.index_type).bits >= 64 ? 4096 : limits_of(dispatch.index_type).max + 4096;
   const bool aliased = c.memory == MemoryKind::kAliased && !whole;
-  if (aliased && form.uses_levels() && shape.dim_size > 64) {
-    return not_executed(execution, "aliased memory cannot hold this closed form's rows: dim_size is above 64");
+  if (aliased) {
+    if (std::string refusal = aliased_refusal(form); !refusal.empty()) return not_executed(execution, std::move(refusal));
   }
   const std::vector<Interval> inputs_held = aliased ? input_windows(form, windows) : std::vector<Interval>();
   for (int tensor = 0; tensor < 3; ++tensor) {
@@ -243,7 +228,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
   const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &blocks,
-                                   loop_limit_of(shape, dispatch.index_type), tensors);
+                                   loop_limit_of(shape, dispatch), tensors);
   execution.raw.kernel_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (end == BlockEnd::kBarrierDivergence) {

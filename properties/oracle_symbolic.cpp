@@ -181,7 +181,7 @@ class Symbolic {
         follow(value < space_.limit ? value + loop.step : value);
       }
     };
-    if (loop.last_start() >= space_.limit + space_.modulus) starts_repeat_ = true;
+    if (loop.last_start() >= space_.limit + space_.modulus && wrap(space_.limit) < loop.bound) starts_repeat_ = true;
     if (start_wraps) sample(space_.limit, std::min(loop.last_start(), space_.modulus + loop.bound - 1));
     if (step_wraps) sample(std::max(loop.first, space_.limit - loop.step), loop.last());
   }
@@ -408,12 +408,20 @@ class Symbolic {
         continue;
       }
       for (int carry = 0; carry < 2; ++carry) {
-        if (!levels && carry != (down > 0 ? 1 : 0)) continue;
+        if (!levels && (carry != (down > 0 ? 1 : 0) || (carry == 1 && !reads_wrong(down - 1)))) continue;
         const Exact between = (outers + carry) * (levels ? inner : slice) + columns - borrow * inner;
         if (between % launching_.form.prime == 0) return false;
       }
     }
     return true;
+  }
+
+  // Whether some column in `wrong` reads its element `dim` from a wrapped address.
+  bool reads_wrong(Exact dim) const {
+    return std::any_of(prediction_.wrong.begin(), prediction_.wrong.end(), [&](const Box& box) {
+      const Exact outer = box.outer.last;
+      return (outer * shape_.dim_size + dim) * shape_.inner_size + box.inner.last >= space_.limit;
+    });
   }
 
   const Launching& launching_;

@@ -10,26 +10,42 @@ namespace {
 constexpr size_t kStackBytes = 128 * 1024;
 }
 
+HostBlock::Strand::~Strand() {
+  if (!fiber) return;
+  FiberSwitch there(stack);
+  fiber = boost::context::fiber();  // unwinds it
+}
+
 void HostBlock::start_strand(Strand& strand) {
-  strand.fiber = boost::context::fiber(
-      std::allocator_arg, boost::context::fixedsize_stack(kStackBytes), [this, &strand](boost::context::fiber&& from) {
-        strand.scheduler = std::move(from);
-        while (true) {
-          try {
-            (*body_)(*strand.thread);
-          } catch (const LoopNeverEnds&) {
-            strand.hung = true;
-          }
-          strand.wait = Wait::kDone;
-          strand.scheduler = std::move(strand.scheduler).resume();
-        }
-        return std::move(strand.scheduler);
-      });
+  boost::context::fixedsize_stack stacks(kStackBytes);
+  const boost::context::stack_context memory = stacks.allocate();
+  strand.stack = {static_cast<const char*>(memory.sp) - memory.size, memory.size};
+  strand.fiber = boost::context::fiber(std::allocator_arg, boost::context::preallocated(memory.sp, memory.size, memory),
+                                       stacks, [this, &strand](boost::context::fiber&& from) {
+                                         FiberSwitch::entered(&strand.scheduler_stack);
+                                         struct Leaving {
+                                           const StackBounds& to;
+                                           ~Leaving() { FiberSwitch::leaving_for_good(to); }
+                                         } leaving{strand.scheduler_stack};
+                                         strand.scheduler = std::move(from);
+                                         while (true) {
+                                           try {
+                                             (*body_)(*strand.thread);
+                                           } catch (const LoopNeverEnds&) {
+                                             strand.hung = true;
+                                           }
+                                           strand.wait = Wait::kDone;
+                                           FiberSwitch there(strand.scheduler_stack, &strand.scheduler_stack);
+                                           strand.scheduler = std::move(strand.scheduler).resume();
+                                         }
+                                         return std::move(strand.scheduler);
+                                       });
 }
 
 void HostBlock::wait(HostThread& thread, Wait what) {
   Strand& strand = strands_[static_cast<size_t>(thread.linear())];
   strand.wait = what;
+  FiberSwitch there(strand.scheduler_stack, &strand.scheduler_stack);
   strand.scheduler = std::move(strand.scheduler).resume();
 }
 
@@ -62,7 +78,10 @@ BlockEnd HostBlock::run_fibers(const Launch& launch, int64_t loop_limit, int64_t
     for (size_t i = 0; i < threads; ++i) {
       Strand& strand = strands_[i];
       if (strand.wait == Wait::kDone) continue;
-      strand.fiber = std::move(strand.fiber).resume();
+      {
+        FiberSwitch there(strand.stack);
+        strand.fiber = std::move(strand.fiber).resume();
+      }
       if (strand.hung) end = BlockEnd::kHang;
       if (strand.wait != Wait::kDone) ++running;
       if (strand.wait == Wait::kBlockBarrier) ++at_barrier;

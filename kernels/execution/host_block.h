@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/execution/fiber_switch.h"
 #include "kernels/softmax/launch.h"
 
 namespace brink {
@@ -108,9 +109,16 @@ class HostBlock {
   struct Strand {
     boost::context::fiber fiber;
     boost::context::fiber scheduler;
+    StackBounds stack;            // the fiber's own
+    StackBounds scheduler_stack;  // of whoever resumed it last
     std::optional<HostThread> thread;
     Wait wait = Wait::kDone;
     bool hung = false;
+
+    Strand() = default;
+    Strand(const Strand&) = delete;
+    Strand& operator=(const Strand&) = delete;
+    ~Strand();
   };
 
   BlockEnd run_fibers(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y, const Body& body);

@@ -91,12 +91,19 @@ std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation
   const auto size_for = [&](IndexType type) {
     return size_launch(shape, operation, dtype, type, implementation.kernel_limits(), occupancy);
   };
+  // Forward and backward must decide alike, so both launches count.
+  const auto fits = [&](const SizedLaunch& launch) {
+    if (largest_index_value(shape, launch, dtype) > max) return false;
+    auto other = size_launch(shape, counterpart(operation), dtype, implementation.index_type,
+                             implementation.kernel_limits(), occupancy);
+    const auto* counterpart_launch = std::get_if<SizedLaunch>(&other);
+    return counterpart_launch == nullptr || largest_index_value(shape, *counterpart_launch, dtype) <= max;
+  };
   const bool try_narrow = implementation.rule != WidthRule::kNumel || shape.numel() < max;
   if (try_narrow) {
     auto sized = size_for(implementation.index_type);
     if (const auto* launch = std::get_if<SizedLaunch>(&sized)) {
-      const bool take = implementation.rule != WidthRule::kSafe || largest_index_value(shape, *launch, dtype) <= max;
-      if (take) return Dispatch{implementation.index_type, *launch};
+      if (implementation.rule != WidthRule::kSafe || fits(*launch)) return Dispatch{implementation.index_type, *launch};
     } else if (implementation.rule != WidthRule::kSafe) {
       return NoDispatch{false, std::get<std::string>(sized)};
     }

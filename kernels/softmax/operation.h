@@ -32,6 +32,21 @@ constexpr bool is_log(Operation operation) {
   return operation == Operation::kLogSoftmaxForward || operation == Operation::kLogSoftmaxBackward;
 }
 
+/// The same function in the other direction.
+constexpr Operation counterpart(Operation operation) {
+  switch (operation) {
+    case Operation::kSoftmaxForward:
+      return Operation::kSoftmaxBackward;
+    case Operation::kSoftmaxBackward:
+      return Operation::kSoftmaxForward;
+    case Operation::kLogSoftmaxForward:
+      return Operation::kLogSoftmaxBackward;
+    case Operation::kLogSoftmaxBackward:
+      break;
+  }
+  return Operation::kLogSoftmaxForward;
+}
+
 /// Tensors that the operation reads: x forward; grad and output backward.
 constexpr int input_count(Operation operation) { return is_forward(operation) ? 1 : 2; }
 

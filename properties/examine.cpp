@@ -1,0 +1,57 @@
+#include "properties/examine.h"
+
+#include <fmt/format.h>
+
+#include "properties/windows.h"
+
+namespace brink {
+
+std::vector<std::string> findings(const Examination& e, Role role) {
+  std::vector<std::string> lines;
+  if (e.observed.verdict == Verdict::kNotExecuted) return lines;
+  lines = e.differences;
+  // A dispatched kernel has no excuse, whoever asks; a fixed-width one of brink's own is a known defect.
+  const bool must_be_right = role == Role::kUser || e.c.implementation.rule == WidthRule::kSafe;
+  if (!must_be_right) return lines;
+  if (e.observed.verdict != Verdict::kOk) {
+    lines.push_back(fmt::format("{} is {}", e.c.implementation.name(), name_of(e.observed.verdict)));
+  } else if (e.prediction.verdict != Verdict::kOk && e.differences.empty()) {
+    lines.push_back(fmt::format("{} was predicted to be {}", e.c.implementation.name(), name_of(e.prediction.verdict)));
+  }
+  return lines;
+}
+
+Prediction Examiner::predict(const Case& c, Engine engine) {
+  DeviceOccupancy occupancy(device_, c.implementation, worker_);
+  return brink::predict(c, occupancy, engine);
+}
+
+Examination Examiner::examine(const Case& c) {
+  Examination e;
+  e.c = c;
+  e.shape = std::get<Decomposition>(decompose(c));
+  if (device_ == Device::kCuda && e.shape.numel() != 0) {
+    if (const std::string reason = worker_.unavailable(); !reason.empty()) {
+      e.prediction.reason = e.execution.raw.reason = reason;
+      e.prediction.path = path_of(e.shape);
+      e.observed = e.prediction;
+      return e;
+    }
+  }
+  e.prediction = predict(c);
+  if (e.shape.numel() == 0) {
+    e.observed = e.prediction;
+    return e;
+  }
+  const auto windows = choose_windows(c, e.shape, e.prediction);
+  const Verdict predicted = e.prediction.verdict;
+  const bool scaled_hang = predicted == Verdict::kHang && c.implementation.scaled();
+  const bool dangerous = (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
+  e.execution = device_ == Device::kHost && !dangerous ? execute_on_host(c, windows)
+                                                       : worker_.execute(c, windows, limit_);
+  e.observed = outcome_of(c, e.shape, e.prediction, e.execution);
+  e.differences = differences(c, e.shape, e.prediction, e.execution, e.observed);
+  return e;
+}
+
+}  // namespace brink

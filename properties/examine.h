@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/comparison.h"
+#include "properties/worker.h"
+
+namespace brink {
+
+/// One case, predicted, run and compared.
+struct Examination {
+  Case c;
+  Decomposition shape;
+  Prediction prediction;
+  Execution execution;
+  Outcome observed;
+  std::vector<std::string> differences;  ///< between prediction and observation; empty where they agree
+};
+
+/// Who the examined implementation belongs to. In its self-check brink knows its own defects: they must fail exactly as
+/// predicted. A user's kernel must be right.
+enum class Role { kSelfCheck, kUser };
+
+/// Why an examination is a finding: one line each; empty for what is as it should be, and for what was not executed.
+std::vector<std::string> findings(const Examination& examination, Role role);
+
+/// Examines cases on one device. What is predicted to hang or fault, and everything on a GPU, runs in a worker process.
+class Examiner {
+ public:
+  explicit Examiner(Device device, double limit_seconds = 60) : worker_(device), device_(device), limit_(limit_seconds) {}
+
+  /// `c` must be valid.
+  Examination examine(const Case& c);
+  Prediction predict(const Case& c, Engine engine = Engine::kAuto);
+  Device device() const { return device_; }
+  Worker& worker() { return worker_; }
+
+ private:
+  Worker worker_;
+  Device device_;
+  double limit_;
+};
+
+}  // namespace brink

@@ -1,0 +1,43 @@
+#include "properties/execute_cuda.h"
+
+#include "kernels/execution/cuda/cuda_device.h"
+#include "properties/cuda_run.h"
+#include "properties/input_windows.h"
+
+namespace brink {
+
+Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows) {
+  Execution execution;
+  RawObservation& raw = execution.raw;
+  if (const auto reason = cuda_unavailable()) {
+    raw.reason = *reason;
+    return execution;
+  }
+  const auto shape = std::get<Decomposition>(decompose(c));
+  const ClosedForm form = closed_form_of(c, shape);
+  if (c.memory == MemoryKind::kSparse) {
+    raw.reason = "sparse memory is the host's; a GPU has aliased and dense";
+    return execution;
+  }
+  if (c.memory == MemoryKind::kAliased) {
+    if (raw.reason = aliased_refusal(form); !raw.reason.empty()) return execution;
+  }
+  CudaOccupancy occupancy;
+  const auto decision = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
+  if (const auto* none = std::get_if<NoDispatch>(&decision)) {
+    raw.ending = none->wrong_path ? Ending::kNotExecuted : Ending::kLaunchRejected;
+    raw.reason = none->reason;
+    return execution;
+  }
+  execution.launched = std::get<Dispatch>(decision);
+  const Dispatch& d = *execution.launched;
+  raw = run_on_cuda({form,
+                     {c.operation, d.sized.variant, c.dtype, d.index_type},
+                     d.sized.launch,
+                     c.memory,
+                     windows,
+                     input_windows(form, windows)});
+  return execution;
+}
+
+}  // namespace brink

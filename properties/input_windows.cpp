@@ -1,0 +1,35 @@
+#include "properties/input_windows.h"
+
+#include <fmt/format.h>
+
+namespace brink {
+
+namespace {
+constexpr int64_t kLevelRowsMax = 64;
+}
+
+std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<Interval>& windows) {
+  const Decomposition& shape = form.shape;
+  std::vector<Interval> result = windows;
+  for (const Interval& window : windows) {
+    // Columns of a window are neighbours, so those between its ends share their slots or the ones beside them.
+    for (const int64_t n : {window.first, window.last}) {
+      Position at = position_of(shape, n);
+      const int64_t first = form.uses_levels() ? 0 : form.hot_dim();
+      const int64_t last = form.uses_levels() ? shape.dim_size - 1 : form.hot_dim();
+      for (at.dim = first; at.dim <= last; ++at.dim) {
+        const int64_t element = linear_index(shape, at);
+        result.push_back({element, element});
+      }
+    }
+  }
+  return normalized(std::move(result));
+}
+
+std::string aliased_refusal(const ClosedForm& form) {
+  if (!form.uses_levels() || form.shape.dim_size <= kLevelRowsMax) return "";
+  return fmt::format("aliased memory cannot hold this closed form's rows: dim_size {} is above {}", form.shape.dim_size,
+                     kLevelRowsMax);
+}
+
+}  // namespace brink

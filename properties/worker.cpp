@@ -1,0 +1,230 @@
+#include "properties/worker.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "kernels/execution/cuda/cuda_device.h"
+#include "properties/execute_cuda.h"
+#include "properties/execution_json.h"
+
+namespace brink {
+
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kStartSeconds = 120;  // a first CUDA context can take a while
+
+// Sends `text` whole; false where the other side is gone.
+bool send_line(int socket, const std::string& text) {
+  const std::string line = text + "\n";
+  size_t sent = 0;
+  while (sent < line.size()) {
+    const ssize_t n = send(socket, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    sent += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+enum class Receive { kLine, kTimeout, kClosed };
+
+Receive receive_line(int socket, std::string& buffer, std::string& line, double limit_seconds) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_seconds);
+  while (true) {
+    if (const size_t end = buffer.find('\n'); end != std::string::npos) {
+      line = buffer.substr(0, end);
+      buffer.erase(0, end + 1);
+      return Receive::kLine;
+    }
+    const double left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
+    if (left <= 0) return Receive::kTimeout;
+    pollfd waiting{socket, POLLIN, 0};
+    const int ready = poll(&waiting, 1, static_cast<int>(std::min(left + 1, 1e6)));
+    if (ready < 0 && errno != EINTR) return Receive::kClosed;
+    if (ready <= 0) continue;
+    char chunk[65536];
+    const ssize_t n = recv(socket, chunk, sizeof(chunk), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return Receive::kClosed;
+    buffer.append(chunk, static_cast<size_t>(n));
+  }
+}
+
+Json answer(Device device, const Json& request) {
+  if (request.contains("case")) {
+    const auto c = parse_case(request.at("case").get<std::string>());
+    std::vector<Interval> windows;
+    for (const Json& i : request.at("windows")) windows.push_back({i.at(0).get<int64_t>(), i.at(1).get<int64_t>()});
+    const Case& valid = std::get<Case>(c);
+    return execution_to_json(device == Device::kHost ? execute_on_host(valid, windows)
+                                                     : execute_on_cuda(valid, windows));
+  }
+  if (request.contains("occupancy")) {
+    const Json& o = request.at("occupancy");
+    const KernelId kernel{static_cast<Operation>(o.at(0).get<int>()), static_cast<Variant>(o.at(1).get<int>()),
+                          static_cast<DType>(o.at(2).get<int>()), static_cast<IndexType>(o.at(3).get<int>())};
+    CudaOccupancy occupancy;
+    const Occupancy found = occupancy.resident_blocks(kernel, o.at(4).get<int64_t>(), o.at(5).get<int64_t>());
+    return {{"error", found.error}, {"blocks", found.resident_blocks}};
+  }
+  if (device == Device::kHost) return {{"unavailable", ""}, {"description", "host"}};
+  const auto reason = cuda_unavailable();
+  if (reason) return {{"unavailable", *reason}, {"description", ""}};
+  const CudaDevice d = cuda_device();
+  return {{"unavailable", ""},
+          {"description", fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free",
+                                      d.name, d.compute_major, d.compute_minor, d.sm_count,
+                                      static_cast<double>(d.free_bytes) / (1 << 30),
+                                      static_cast<double>(d.total_bytes) / (1 << 30))}};
+}
+
+[[noreturn]] void serve(Device device, int socket) {
+  std::string buffer;
+  std::string line;
+  while (receive_line(socket, buffer, line, 1e9) == Receive::kLine) {
+    Json reply;
+    try {
+      reply = answer(device, Json::parse(line));
+    } catch (const std::exception& e) {
+      reply = {{"failed", e.what()}};
+    }
+    if (!send_line(socket, reply.dump())) break;
+  }
+  // No destructors: the memory and the context go with the process.
+  _exit(0);
+}
+
+}  // namespace
+
+std::string Worker::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return fmt::format("no socket for a worker process: {}", std::strerror(errno));
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    return fmt::format("no worker process: {}", std::strerror(errno));
+  }
+  if (child == 0) {
+    close(ends[0]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL}) signal(s, SIG_DFL);
+    signal(SIGINT, SIG_IGN);  // the supervisor decides
+    serve(device_, ends[1]);
+  }
+  close(ends[1]);
+  process_ = child;
+  socket_ = ends[0];
+  received_.clear();
+  return "";
+}
+
+std::string Worker::how_it_ended() {
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+  close(socket_);
+  socket_ = -1;
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return fmt::format("the worker process ended by signal {} ({})", number, strsignal(number));
+  }
+  return fmt::format("the worker process ended with status {}", WEXITSTATUS(status));
+}
+
+void Worker::stop() {
+  if (process_ < 0) return;
+  kill(process_, SIGKILL);
+  how_it_ended();
+}
+
+Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
+  Reply reply;
+  if (process_ < 0) {
+    if (reply.reason = start(); !reply.reason.empty()) return reply;
+  }
+  std::string line;
+  const Receive received = send_line(socket_, request.dump())
+                               ? receive_line(socket_, received_, line, limit_seconds)
+                               : Receive::kClosed;
+  if (received == Receive::kLine) {
+    reply.value = Json::parse(line);
+    return reply;
+  }
+  reply.timed_out = received == Receive::kTimeout;
+  if (reply.timed_out) kill(process_, SIGKILL);
+  reply.reason = how_it_ended();
+  if (reply.timed_out) reply.reason = fmt::format("no end after {:g} s; the worker process was killed", limit_seconds);
+  return reply;
+}
+
+Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds) {
+  Execution execution;
+  if (process_ < 0 && device_ == Device::kCuda) {
+    // The context is made outside the case's limit.
+    info_.reset();
+    if (const std::string reason = unavailable(); !reason.empty()) {
+      execution.raw.reason = reason;
+      return execution;
+    }
+  }
+  Json request = {{"case", to_text(c)}, {"windows", Json::array()}};
+  for (const Interval& i : windows) request["windows"].push_back({i.first, i.last});
+  const Reply reply = ask(request, limit_seconds);
+  if (reply.value && !reply.value->contains("failed")) {
+    execution = execution_from_json(*reply.value);
+    // A fault destroys the GPU's context: the next case gets a new process.
+    if (device_ == Device::kCuda && execution.raw.ending == Ending::kFault) stop();
+    return execution;
+  }
+  execution.raw.reason = reply.value ? reply.value->at("failed").get<std::string>() : reply.reason;
+  if (!reply.value) execution.raw.ending = reply.timed_out ? Ending::kHang : Ending::kFault;
+  return execution;
+}
+
+const Json& Worker::info() {
+  if (!info_) {
+    const Reply reply = ask({{"info", true}}, kStartSeconds);
+    info_ = reply.value.value_or(Json{{"unavailable", reply.reason}, {"description", ""}});
+  }
+  return *info_;
+}
+
+std::string Worker::unavailable() { return info().value("unavailable", "the worker process failed"); }
+
+std::string Worker::description() { return info().value("description", ""); }
+
+Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
+  const Reply reply = ask({{"occupancy",
+                            {static_cast<int>(kernel.operation), static_cast<int>(kernel.variant),
+                             static_cast<int>(kernel.dtype), static_cast<int>(kernel.index_type), threads,
+                             shared_bytes}}},
+                          kStartSeconds);
+  if (!reply.value) return {reply.reason, 0};
+  if (reply.value->contains("failed")) return {reply.value->at("failed").get<std::string>(), 0};
+  return {reply.value->at("error").get<std::string>(), reply.value->at("blocks").get<int64_t>()};
+}
+
+Occupancy DeviceOccupancy::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
+  if (device_ == Device::kHost) return host_.resident_blocks(kernel, threads, shared_bytes);
+  return worker_.resident_blocks(kernel, threads, shared_bytes);
+}
+
+}  // namespace brink

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "properties/execution.h"
+
+namespace brink {
+
+/// A process that runs cases, so that one that faults or hangs ends it and not the caller. Started when first needed and
+/// again after it died. The GPU is only ever touched in a worker: the calling process stays free to fork.
+class Worker {
+ public:
+  explicit Worker(Device device) : device_(device) {}
+  ~Worker() { stop(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Runs a valid, non-empty case. A worker that ends by a signal gives Ending::kFault, one that exceeds the limit is
+  /// killed and gives Ending::kHang.
+  Execution execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds);
+
+  /// Why the device cannot run anything, or an empty string.
+  std::string unavailable();
+  /// One line about the device.
+  std::string description();
+  /// The worker's device as launch sizing sees it.
+  Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes);
+
+ private:
+  struct Reply {
+    std::optional<nlohmann::json> value;
+    bool timed_out = false;
+    std::string reason;
+  };
+  Reply ask(const nlohmann::json& request, double limit_seconds);
+  std::string start();
+  void stop();
+  std::string how_it_ended();
+  const nlohmann::json& info();
+
+  Device device_;
+  pid_t process_ = -1;
+  int socket_ = -1;
+  std::string received_;
+  std::optional<nlohmann::json> info_;
+};
+
+/// Launch sizing's view of a device: the host's own, or a GPU's through its worker, each question asked once.
+class DeviceOccupancy : public OccupancyQuery {
+ public:
+  /// `worker` is used for Device::kCuda only and must outlive this object.
+  DeviceOccupancy(Device device, const Implementation& implementation, Worker& worker)
+      : device_(device), host_(host_occupancy(implementation)), worker_(worker) {}
+  Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
+
+ private:
+  Device device_;
+  FixedOccupancy host_;
+  Worker& worker_;
+};
+
+}  // namespace brink

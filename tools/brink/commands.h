@@ -1,0 +1,13 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace brink {
+
+// One function a command: each adds its options to `app` and sets `status` when it has run.
+void add_check(CLI::App& app, int& status);
+void add_predict(CLI::App& app, int& status);
+void add_run(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
+
+}  // namespace brink

@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "tools/brink/commands.h"
+#include "tools/brink/options.h"
+
+int main(int argc, char** argv) {
+  try {
+    CLI::App app("brink: finds the shapes that push a GPU kernel's offsets over the edge of its index type", "brink");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", BRINK_VERSION);
+    app.footer("Exit status: 0 ok, 1 a finding, 2 bad usage or input, 3 something required was not executed.");
+    int status = brink::kExitOk;
+    brink::add_check(app, status);
+    brink::add_predict(app, status);
+    brink::add_run(app, status);
+    brink::add_list(app, status);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      const int code = app.exit(e);
+      return code == 0 ? brink::kExitOk : brink::kExitUsage;
+    }
+    return status;
+  } catch (const brink::UsageError& e) {
+    fmt::print(stderr, "brink: {}\n", e.message);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "brink: {}\n", e.what());
+  }
+  return brink::kExitUsage;
+}

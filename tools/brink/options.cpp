@@ -1,0 +1,109 @@
+#include "tools/brink/options.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "properties/best_prime.h"
+
+namespace brink {
+
+namespace {
+
+template <class Parse>
+auto named(const Parse& parse, const std::string& text, std::string_view what, std::string_view hint) {
+  const auto value = parse(text);
+  if (!value) throw UsageError{fmt::format("unknown {} \"{}\"; {}", what, text, hint)};
+  return *value;
+}
+
+}  // namespace
+
+void CaseOptions::add_to(CLI::App& command) {
+  command.add_option("case", file, "a case file (JSON); or describe the case with the options below");
+  command.add_option("--op", operation, "operation (brink list operations)");
+  command.add_option("--shape", shape, "sizes, such as 1,2,2147483649; \"scalar\" for no dimensions");
+  command.add_option("--axis", axis, "axis; negative ones count from the end");
+  command.add_option("--dtype", dtype, "f16, bf16, f32 or f64");
+  command.add_option("--impl", implementation, "implementation (brink list implementations)");
+  command.add_option("--form", form, "closed form: coded, seed or coded_output");
+  command.add_option("--prime", prime, "prime of the position codes: 3, 5 or 7 (default: the first that suits the case)");
+  command.add_option("--memory", memory, "sparse (host), aliased or dense; default: sparse on the host, aliased on a GPU");
+  command.add_option("--seed", seed, "chooses the extra places that a large run looks at");
+}
+
+std::vector<int64_t> parse_shape(const std::string& text) {
+  std::vector<int64_t> shape;
+  if (text == "scalar") return shape;
+  if (text.empty()) throw UsageError{"--shape is missing: give sizes such as 1,2,2147483649"};
+  size_t begin = 0;
+  while (true) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    int64_t size = 0;
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, size);
+    if (error == std::errc::result_out_of_range) {
+      throw UsageError{fmt::format("--shape {}: \"{}\" does not fit in int64", text, text.substr(begin, end - begin))};
+    }
+    if (error != std::errc() || stop != text.data() + end) {
+      throw UsageError{fmt::format("--shape {}: \"{}\" is not a size", text, text.substr(begin, end - begin))};
+    }
+    shape.push_back(size);
+    if (end == text.size()) return shape;
+    begin = end + 1;
+  }
+}
+
+Device parse_device(const std::string& name) {
+  if (name == "host") return Device::kHost;
+  if (name == "cuda") return Device::kCuda;
+  throw UsageError{fmt::format("unknown device \"{}\"; expected host or cuda", name)};
+}
+
+Operation operation_option(const std::string& name) {
+  return named(parse_operation, name, "operation", "see brink list operations");
+}
+
+DType dtype_option(const std::string& name) { return named(parse_dtype, name, "dtype", "expected f16, bf16, f32 or f64"); }
+
+Implementation implementation_option(const std::string& name) {
+  return named(parse_implementation, name, "implementation", "see brink list implementations");
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad() || text.fail()) throw UsageError{fmt::format("{}: cannot be read", path)};
+  return text.str();
+}
+
+Case CaseOptions::to_case(Device device) const {
+  Case c;
+  if (!file.empty()) {
+    auto parsed = parse_case(read_file(file));
+    if (const auto* error = std::get_if<std::string>(&parsed)) throw UsageError{fmt::format("{}: {}", file, *error)};
+    c = std::get<Case>(parsed);
+    if (!memory.empty()) c.memory = named(parse_memory_kind, memory, "memory", "expected sparse, aliased or dense");
+    return c;
+  }
+  c.operation = operation_option(operation);
+  c.shape = parse_shape(shape);
+  c.axis = axis;
+  c.dtype = dtype_option(dtype);
+  c.implementation = implementation_option(implementation);
+  c.family = named(parse_form_family, form, "closed form", "expected coded, seed or coded_output");
+  c.seed = seed;
+  c.memory = device == Device::kHost ? MemoryKind::kSparse : MemoryKind::kAliased;
+  if (!memory.empty()) c.memory = named(parse_memory_kind, memory, "memory", "expected sparse, aliased or dense");
+  if (prime != 0) c.prime = prime;
+  if (const std::string error = validate(c); !error.empty()) throw UsageError{error};
+  if (prime == 0) choose_prime(c);
+  return c;
+}
+
+}  // namespace brink

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "properties/execution.h"
+
+namespace brink {
+
+/// A user's mistake: one line for standard error, exit status 2.
+struct UsageError {
+  std::string message;
+};
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFinding = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitNotExecuted = 3;
+
+/// The options that describe a case, as text.
+struct CaseOptions {
+  std::string file;
+  std::string operation = "softmax_backward";
+  std::string shape;
+  int64_t axis = -1;
+  std::string dtype = "f16";
+  std::string implementation = "dispatched";
+  std::string form = "coded";
+  int prime = 0;  ///< 0: chosen so that the prediction is exact
+  std::string memory;
+  uint64_t seed = 0;
+
+  void add_to(CLI::App& command);
+  /// Reads the file, or puts the case together; throws UsageError.
+  Case to_case(Device device) const;
+};
+
+/// Reads a shape such as 1,2,2147483649; "scalar" has no dimensions. Throws UsageError.
+std::vector<int64_t> parse_shape(const std::string& text);
+
+Device parse_device(const std::string& name);
+Operation operation_option(const std::string& name);
+DType dtype_option(const std::string& name);
+Implementation implementation_option(const std::string& name);
+std::string read_file(const std::string& path);
+
+}  // namespace brink

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/brink/commands.h"
+#include "tools/brink/options.h"
+#include "tools/brink/text.h"
+
+namespace brink {
+
+void add_run(CLI::App& app, int& status) {
+  struct Options {
+    CaseOptions the_case;
+    std::string device = "host";
+    double limit = 60;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "run one case: prediction beside observation");
+  options->the_case.add_to(*command);
+  command->add_option("--device", options->device, "host or cuda");
+  command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "JSON on standard output");
+  command->footer("The exit status is the verdict: 0 ok, 1 a defect or a prediction that did not hold, 3 not executed.");
+  command->callback([options, &status] {
+    const Device device = parse_device(options->device);
+    const Case c = options->the_case.to_case(device);
+    Examiner examiner(device, options->limit);
+    const Examination e = examiner.examine(c);
+    if (options->json) {
+      fmt::print("{}\n", to_json(e, Role::kUser).dump(2));
+    } else {
+      fmt::print("{}", describe(e));
+    }
+    if (e.observed.verdict == Verdict::kNotExecuted) {
+      status = kExitNotExecuted;
+    } else if (!findings(e, Role::kUser).empty()) {
+      status = kExitFinding;
+      if (!options->json) fmt::print("  repeat: {}\n", repeat_command(c, name_of(device)));
+    }
+  });
+}
+
+}  // namespace brink
