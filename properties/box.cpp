@@ -112,23 +112,47 @@ int64_t count_elements(const std::vector<Box>& boxes) {
 
 std::vector<Interval> intersect(const Decomposition& shape, const std::vector<Box>& boxes, const Interval& range) {
   std::vector<Interval> result;
-  if (boxes.empty() || empty(range)) return result;
-  Position at = position_of(shape, range.first);
-  for (int64_t n = range.first; n <= range.last; ++n) {
-    if (contains(boxes, at)) {
-      if (!result.empty() && result.back().last == n - 1) {
-        result.back().last = n;
-      } else {
-        result.push_back({n, n});
+  if (empty(range)) return result;
+  const int64_t row = shape.inner_size;
+  const int64_t slice = shape.inner_size * shape.dim_size;
+  const auto clip = [&](int64_t first, int64_t last) {
+    first = std::max(first, range.first);
+    last = std::min(last, range.last);
+    if (first <= last) result.push_back({first, last});
+  };
+  const auto whole = [](const Interval& i, int64_t size) { return i.first == 0 && i.last == size - 1; };
+  for (const Box& box : boxes) {
+    const int64_t outer_first = std::max(box.outer.first, range.first / slice);
+    const int64_t outer_last = std::min(box.outer.last, range.last / slice);
+    if (whole(box.inner, shape.inner_size) && whole(box.dim, shape.dim_size)) {
+      if (outer_first <= outer_last) clip(outer_first * slice, (outer_last + 1) * slice - 1);
+      continue;
+    }
+    for (int64_t outer = outer_first; outer <= outer_last; ++outer) {
+      const int64_t base = outer * slice;
+      if (whole(box.inner, shape.inner_size)) {
+        clip(base + box.dim.first * row, base + (box.dim.last + 1) * row - 1);
+        continue;
+      }
+      const int64_t dim_first = std::max(box.dim.first, range.first < base ? 0 : (range.first - base) / row);
+      const int64_t dim_last = std::min(box.dim.last, range.last - base >= slice ? shape.dim_size - 1 : (range.last - base) / row);
+      for (int64_t dim = dim_first; dim <= dim_last; ++dim) {
+        clip(base + dim * row + box.inner.first, base + dim * row + box.inner.last);
       }
     }
-    if (++at.inner < shape.inner_size) continue;
-    at.inner = 0;
-    if (++at.dim < shape.dim_size) continue;
-    at.dim = 0;
-    ++at.outer;
   }
-  return result;
+  return normalized(std::move(result));
+}
+
+int64_t interval_count(const Decomposition& shape, const std::vector<Box>& boxes) {
+  int64_t total = 0;
+  const auto length = [](const Interval& i) { return i.last - i.first + 1; };
+  for (const Box& box : boxes) {
+    const bool whole_rows = box.inner.first == 0 && box.inner.last == shape.inner_size - 1;
+    const bool whole_slices = whole_rows && box.dim.first == 0 && box.dim.last == shape.dim_size - 1;
+    total += whole_slices ? 1 : whole_rows ? length(box.outer) : length(box.outer) * length(box.dim);
+  }
+  return total;
 }
 
 }  // namespace brink

@@ -32,8 +32,10 @@ bool contains(const std::vector<Box>& boxes, const Position& at);
 /// Elements in all boxes together; they must be disjoint. Saturates.
 int64_t count_elements(const std::vector<Box>& boxes);
 
-/// The part of the linear interval `range` that lies in `boxes`, as linear intervals. `range` must be short: the result
-/// has at most one interval per element.
+/// The part of the linear interval `range` that lies in `boxes`, as linear intervals.
 std::vector<Interval> intersect(const Decomposition& shape, const std::vector<Box>& boxes, const Interval& range);
+
+/// Linear intervals that `boxes` are made of, at most.
+int64_t interval_count(const Decomposition& shape, const std::vector<Box>& boxes);
 
 }  // namespace brink

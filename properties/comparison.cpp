@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "properties/column_value.h"
+#include "properties/windows.h"
 
 namespace brink {
 
@@ -47,10 +48,23 @@ std::string describe(const std::vector<Interval>& intervals) {
   return text;
 }
 
-std::vector<Interval> seen_part(const Decomposition& shape, const std::vector<Box>& boxes, const RawObservation& raw) {
+// Where the sets of prediction and observation are compared: everywhere that was looked at, or, where a set falls into
+// millions of pieces, in the case's windows.
+std::vector<Interval> places_to_compare(const Case& c, const Decomposition& shape, const Prediction& prediction,
+                                        const RawObservation& raw) {
+  constexpr int64_t kPieces = 1 << 20;
+  int64_t pieces = 0;
+  for (const auto* boxes : {&prediction.wrong, &prediction.never_written, &prediction.contended}) {
+    pieces += interval_count(shape, *boxes);
+  }
+  return pieces <= kPieces ? raw.looked_at : choose_windows(c, shape, prediction);
+}
+
+std::vector<Interval> seen_part(const Decomposition& shape, const std::vector<Box>& boxes,
+                                const std::vector<Interval>& places) {
   std::vector<Interval> result;
   if (boxes.empty()) return result;
-  for (const Interval& window : raw.looked_at) {
+  for (const Interval& window : places) {
     for (const Interval& part : intersect(shape, boxes, window)) result.push_back(part);
   }
   return normalized(std::move(result));
@@ -114,7 +128,7 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
     }
     wrong = normalized(std::move(still_wrong));
     // A contended element that holds the right value looks like any other: one of its writers is right.
-    for (const Interval& part : seen_part(shape, prediction.contended, raw)) {
+    for (const Interval& part : seen_part(shape, prediction.contended, places_to_compare(c, shape, prediction, raw))) {
       for (int64_t n = part.first; n <= part.last; ++n) {
         if (!covers(wrong, n) && !covers(raw.unwritten, n)) contended.push_back({n, n});
       }
@@ -147,16 +161,17 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
   const RawObservation& raw = execution.raw;
   if (raw.ending != Ending::kCompleted || !lines.empty()) return lines;
 
-  const auto predicted_wrong = seen_part(shape, prediction.wrong, raw);
-  const auto predicted_never = seen_part(shape, prediction.never_written, raw);
-  const auto predicted_contended = seen_part(shape, prediction.contended, raw);
+  const std::vector<Interval> places = places_to_compare(c, shape, prediction, raw);
+  const auto predicted_wrong = seen_part(shape, prediction.wrong, places);
+  const auto predicted_never = seen_part(shape, prediction.never_written, places);
+  const auto predicted_contended = seen_part(shape, prediction.contended, places);
   if (!prediction.exact) {
     std::vector<Interval> superset = predicted_wrong;
     superset.insert(superset.end(), predicted_never.begin(), predicted_never.end());
     superset.insert(superset.end(), predicted_contended.begin(), predicted_contended.end());
     superset = normalized(std::move(superset));
     for (const auto* boxes : {&observed.wrong, &observed.never_written, &observed.contended}) {
-      for (const Interval& part : seen_part(shape, *boxes, raw)) {
+      for (const Interval& part : seen_part(shape, *boxes, places)) {
         for (int64_t n = part.first; n <= part.last; ++n) {
           if (covers(superset, n)) continue;
           lines.push_back(fmt::format("element {} is bad and was not predicted to be", n));
@@ -167,7 +182,7 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
     return lines;
   }
   const auto compare = [&](std::string_view what, const std::vector<Interval>& predicted, const std::vector<Box>& boxes) {
-    const auto found = seen_part(shape, boxes, raw);
+    const auto found = seen_part(shape, boxes, places);
     if (predicted != found) differ(what, describe(predicted), describe(found));
   };
   compare("wrong elements", predicted_wrong, observed.wrong);

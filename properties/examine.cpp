@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "properties/windows.h"
 
 namespace brink {
@@ -38,7 +40,9 @@ Examination Examiner::examine(const Case& c) {
       return e;
     }
   }
+  const auto start = std::chrono::steady_clock::now();
   e.prediction = predict(c);
+  e.predict_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (e.shape.numel() == 0) {
     e.observed = e.prediction;
     return e;

@@ -15,6 +15,7 @@ struct Examination {
   Prediction prediction;
   Execution execution;
   Outcome observed;
+  double predict_seconds = 0;
   std::vector<std::string> differences;  ///< between prediction and observation; empty where they agree
 };
 

@@ -203,7 +203,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
     }
     auto mapping = c.memory == MemoryKind::kDense ? Mapping::guarded(*bytes, reach * size, reach * size)
                    : aliased ? Mapping::aliased(*bytes, kPeriodBytes,
-                                                own_slots(numel, size, tensor < 2 ? inputs_held : windows))
+                                                slots_of(own_pages(numel, size, tensor < 2 ? inputs_held : windows)))
                              : Mapping::sparse(*bytes);
     if (const auto* error = std::get_if<std::string>(&mapping)) return not_executed(execution, *error);
     Mapping& kept = tensor < 2 ? buffers.inputs[tensor] : buffers.output;
@@ -216,7 +216,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   if (whole) {
     fill_inputs<T>(form, tensors, {0, numel - 1});
   } else if (aliased) {
-    fill_aliased<T>(form, tensors, own_slots(numel, size, inputs_held));
+    fill_aliased<T>(form, tensors, slots_of(own_pages(numel, size, inputs_held)));
   } else {
     tensors.source = &source;
   }

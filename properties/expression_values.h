@@ -9,9 +9,9 @@
 
 namespace brink {
 
-/// The largest exact value of each expression in one launch; nothing for an expression that its kernel does not compute.
-/// kGridX and kGridY are what the kernel gives those names: its loop steps over rows or slices (grid_x, times block.y
-/// for a warp kernel) and over columns (grid_y * block.y). The dimensions themselves are in the launch.
+/// The largest exact value of each expression in one launch; nothing for an expression that its kernel does not
+/// compute. kGridX and kGridY are what the kernel gives those names: its loop steps over rows or slices (grid_x, times
+/// block.y for a warp kernel) and over columns (grid_y * block.y). The dimensions themselves are in the launch.
 class ExpressionValues {
  public:
   const std::optional<Exact>& operator[](Expression expression) const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace brink {
 
 namespace {
@@ -12,14 +14,16 @@ std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<In
   const Decomposition& shape = form.shape;
   std::vector<Interval> result = windows;
   for (const Interval& window : windows) {
-    // Columns of a window are neighbours, so those between its ends share their slots or the ones beside them.
+    // A column between the window's ends has its elements within the window's length of theirs, in each row: where it
+    // does not, it lies in the window itself or beside it.
+    const int64_t length = window.last - window.first + 1;
     for (const int64_t n : {window.first, window.last}) {
       Position at = position_of(shape, n);
       const int64_t first = form.uses_levels() ? 0 : form.hot_dim();
       const int64_t last = form.uses_levels() ? shape.dim_size - 1 : form.hot_dim();
       for (at.dim = first; at.dim <= last; ++at.dim) {
         const int64_t element = linear_index(shape, at);
-        result.push_back({element, element});
+        result.push_back({std::max<int64_t>(element - length, 0), std::min(element + length, shape.numel() - 1)});
       }
     }
   }

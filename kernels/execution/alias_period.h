@@ -7,8 +7,8 @@
 #include "kernels/execution/interval.h"
 #include "kernels/index/checked.h"
 
-// Arithmetic of aliased memory: one physical filler of kPeriodBytes is mapped over a whole tensor, slot by slot.
-// Offsets are of elements or bytes from the tensor's start.
+// Arithmetic of aliased memory: one physical filler of kPeriodBytes is mapped over a whole tensor, slot by slot, but for
+// single pages that have memory of their own. Offsets are of elements or bytes from the tensor's start.
 
 namespace brink {
 
@@ -27,33 +27,42 @@ constexpr int64_t period_elements(int64_t element_bytes) { return kPeriodBytes /
 /// Whether two bytes `distance` apart lie at the same byte of the filler.
 constexpr bool same_filler_byte(int64_t distance, int64_t period_bytes) { return distance % period_bytes == 0; }
 
+constexpr int64_t page_elements(int64_t element_bytes) { return kPageBytes / element_bytes; }
+
+/// Pages of a tensor of `numel` >= 1 elements; the last one may be used in part.
+constexpr int64_t page_count(int64_t numel, int64_t element_bytes) {
+  return ceil_div(numel, page_elements(element_bytes));
+}
+
 /// Slots of a tensor of `numel` >= 1 elements; the last one may be shorter than the others.
 constexpr int64_t slot_count(int64_t numel, int64_t element_bytes) {
-  return ceil_div(numel, period_elements(element_bytes));
+  return ceil_div(page_count(numel, element_bytes), kPeriodPages);
 }
 
-/// Mapped bytes of slot `slot`: kPeriodBytes, or whole pages up to the tensor's end in the last slot.
-constexpr int64_t slot_bytes(int64_t slot, int64_t numel, int64_t element_bytes) {
-  const int64_t left = numel - slot * period_elements(element_bytes);
-  return left >= period_elements(element_bytes) ? kPeriodBytes
-                                                : ceil_div(left * element_bytes, kPageBytes) * kPageBytes;
-}
-
-/// The slots, sorted, that need memory of their own: those that contain an element of `windows`, and the last one,
+/// The pages, sorted, that need memory of their own: those that contain an element of `windows`, and the last one,
 /// whose end is not the filler's. Elements outside 0 .. numel - 1 are ignored.
-inline std::vector<int64_t> own_slots(int64_t numel, int64_t element_bytes, const std::vector<Interval>& windows) {
-  const int64_t period = period_elements(element_bytes);
-  std::vector<int64_t> slots;
+inline std::vector<int64_t> own_pages(int64_t numel, int64_t element_bytes, const std::vector<Interval>& windows) {
+  const int64_t elements = page_elements(element_bytes);
+  std::vector<int64_t> pages;
   for (const Interval& window : normalized(windows)) {
     const int64_t first = std::max<int64_t>(window.first, 0);
     const int64_t last = std::min(window.last, numel - 1);
     if (first > last) continue;
-    int64_t slot = first / period;
-    if (!slots.empty() && slots.back() == slot) ++slot;
-    for (; slot <= last / period; ++slot) slots.push_back(slot);
+    int64_t page = first / elements;
+    if (!pages.empty() && pages.back() == page) ++page;
+    for (; page <= last / elements; ++page) pages.push_back(page);
   }
-  const int64_t end = slot_count(numel, element_bytes) - 1;
-  if (slots.empty() || slots.back() != end) slots.push_back(end);
+  const int64_t end = page_count(numel, element_bytes) - 1;
+  if (pages.empty() || pages.back() != end) pages.push_back(end);
+  return pages;
+}
+
+/// The slots, sorted, that contain one of `pages`, which are sorted.
+inline std::vector<int64_t> slots_of(const std::vector<int64_t>& pages) {
+  std::vector<int64_t> slots;
+  for (const int64_t page : pages) {
+    if (slots.empty() || slots.back() != page / kPeriodPages) slots.push_back(page / kPeriodPages);
+  }
   return slots;
 }
 

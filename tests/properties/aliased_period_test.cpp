@@ -42,33 +42,46 @@ TEST(AliasedPeriod, CodesModuloSevenRepeatWithTheFiller) {
   }
 }
 
-TEST(AliasedPeriod, SlotsCoverTheTensorInWholePages) {
+TEST(AliasedPeriod, PagesAndSlotsCoverTheTensorAndNoMore) {
   for (const DType dtype : kDTypes) {
     const int64_t bytes = size_of(dtype);
+    const int64_t page = page_elements(bytes);
     const int64_t period = period_elements(bytes);
-    for (const int64_t numel : {int64_t{1}, period - 1, period, period + 1, (int64_t{1} << 32) + 3}) {
-      int64_t mapped = 0;
-      for (int64_t slot = 0; slot < slot_count(numel, bytes); ++slot) mapped += slot_bytes(slot, numel, bytes);
-      EXPECT_GE(mapped, numel * bytes) << name_of(dtype) << ' ' << numel;
-      EXPECT_LT(mapped, numel * bytes + kPageBytes) << name_of(dtype) << ' ' << numel;
-      EXPECT_EQ(mapped % kPageBytes, 0) << name_of(dtype) << ' ' << numel;
+    EXPECT_EQ(page * kPeriodPages, period) << name_of(dtype);
+    for (const int64_t numel :
+         {int64_t{1}, page - 1, page, page + 1, period - 1, period, period + 1, (int64_t{1} << 32) + 3}) {
+      EXPECT_GE(page_count(numel, bytes) * page, numel) << name_of(dtype) << ' ' << numel;
+      EXPECT_LT((page_count(numel, bytes) - 1) * page, numel) << name_of(dtype) << ' ' << numel;
+      EXPECT_GE(slot_count(numel, bytes) * period, numel) << name_of(dtype) << ' ' << numel;
+      EXPECT_LT((slot_count(numel, bytes) - 1) * period, numel) << name_of(dtype) << ' ' << numel;
     }
   }
 }
 
-TEST(AliasedPeriod, WindowsAndTheLastSlotHaveMemoryOfTheirOwn) {
-  const int64_t period = period_elements(2);
-  EXPECT_THAT(own_slots(10 * period, 2, {}), ElementsAre(9));
-  EXPECT_THAT(own_slots(1, 2, {{0, 0}}), ElementsAre(0));
-  EXPECT_THAT(own_slots(10 * period, 2, {{0, 5}, {period - 1, period}, {4 * period, 5 * period - 1}}),
-              ElementsAre(0, 1, 4, 9));
-  EXPECT_THAT(own_slots(10 * period + 1, 2, {{9 * period, 11 * period}}), ElementsAre(9, 10));
+TEST(AliasedPeriod, WindowsAndTheLastPageHaveMemoryOfTheirOwn) {
+  const int64_t page = page_elements(2);
+  EXPECT_THAT(own_pages(10 * page, 2, {}), ElementsAre(9));
+  EXPECT_THAT(own_pages(10 * page + 1, 2, {}), ElementsAre(10));
+  EXPECT_THAT(own_pages(1, 2, {{0, 0}}), ElementsAre(0));
+  EXPECT_THAT(own_pages(10 * page, 2, {{0, 5}, {page - 1, page}, {4 * page, 5 * page - 1}}), ElementsAre(0, 1, 4, 9));
+  EXPECT_THAT(own_pages(10 * page, 2, {{3 * page - 2, 3 * page - 1}, {2 * page, 2 * page}}), ElementsAre(2, 9));
+  EXPECT_THAT(own_pages(10 * page + 1, 2, {{9 * page, 11 * page}}), ElementsAre(9, 10));
+}
+
+TEST(AliasedPeriod, AWindowInsideOnePageDoesNotTakeItsSlot) {
+  const int64_t page = page_elements(4);
+  EXPECT_THAT(own_pages(100 * page, 4, {{15 * page + 1, 16 * page - 2}}), ElementsAre(15, 99));
 }
 
 TEST(AliasedPeriod, WindowsOutsideTheTensorAreIgnored) {
-  const int64_t period = period_elements(8);
-  EXPECT_THAT(own_slots(3 * period, 8, {{-5 * period, -1}, {3 * period, 9 * period}, {2, 1}}), ElementsAre(2));
-  EXPECT_THAT(own_slots(3 * period, 8, {{-7, 0}}), ElementsAre(0, 2));
+  const int64_t page = page_elements(8);
+  EXPECT_THAT(own_pages(3 * page, 8, {{-5 * page, -1}, {3 * page, 9 * page}, {2, 1}}), ElementsAre(2));
+  EXPECT_THAT(own_pages(3 * page, 8, {{-7, 0}}), ElementsAre(0, 2));
+}
+
+TEST(AliasedPeriod, SlotsOfPagesAreNamedOnce) {
+  EXPECT_THAT(slots_of({0, 6, 7, 8, 20, 21}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(slots_of({}), ElementsAre());
 }
 
 TEST(AliasedPeriod, TheFillerHoldsTheFormsValuesOfElementsThatAreNotHot) {

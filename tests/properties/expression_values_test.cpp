@@ -146,8 +146,8 @@ TEST(ExpressionValues, SeedCaseCrossesInItsElementOffset) {
   // pytorch#188031: softmax backward over axis 1 of [1, 2, 2147483649].
   FixedOccupancy occupancy(270336 / 1024);
   const Decomposition shape{1, 2, 2147483649};
-  const auto sized = std::get<SizedLaunch>(size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32,
-                                                       KernelLimits::real(), occupancy));
+  const auto sized = std::get<SizedLaunch>(
+      size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32, KernelLimits::real(), occupancy));
   const ExpressionValues values = largest_values(shape, sized, DType::kF16);
   constexpr Exact kMax = 0xffffffff;
   EXPECT_TRUE(*values[Expression::kElementOffset] == kMax + 2);

@@ -1,5 +1,192 @@
+#include <fmt/format.h>
+
+#include <memory>
+
 #include "tools/brink/commands.h"
+#include "tools/brink/options.h"
+#include "tools/brink/progress.h"
+#include "tools/brink/text.h"
 
 namespace brink {
-void add_check(CLI::App& /*app*/, int& /*status*/) {}
+
+namespace {
+
+// Reads 90, 90s, 10m or 8h as seconds.
+double parse_duration(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (used == 0 || factor == 0 || !(value > 0)) {
+    throw UsageError{fmt::format("--time {}: expected a duration such as 90s, 10m or 8h", text)};
+  }
+  return value * factor;
+}
+
+std::string counts_text(const std::map<std::string, int64_t>& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+  return text.empty() ? "none" : text;
+}
+
+struct CellCounts {
+  int64_t reached = 0;
+  int64_t reachable = 0;
+};
+
+// Of the cells that this device can reach.
+CellCounts count_cells(const CheckReport& report, Device device) {
+  CellCounts counts;
+  for (const CellStatus& status : all_cells(device)) {
+    if (!status.reachable()) continue;
+    ++counts.reachable;
+    counts.reached += static_cast<int64_t>(report.reached.count(status.cell));
+  }
+  return counts;
+}
+
+void print_finding(const std::string& cause, const FindingGroup& group, Device device) {
+  fmt::print("\nFINDING {} ({} case{})\n", cause, group.count, group.count == 1 ? "" : "s");
+  for (const std::string& line : group.lines) fmt::print("  {}\n", line);
+  fmt::print("{}", describe(group.smallest));
+  if (group.shrink_runs > 0) fmt::print("  shrunk in {} runs\n", group.shrink_runs);
+  fmt::print("  repeat: {}\n", repeat_command(group.smallest.c, name_of(device)));
+}
+
+void print_report(const CheckReport& report, const CheckOptions& options, const CellCounts& cells) {
+  const Device device = options.generator.device;
+  for (const auto& [cause, group] : report.findings) print_finding(cause, group, device);
+  if (!report.findings.empty()) fmt::print("\n");
+  fmt::print("{} cases with seed {} on {}: {}\n", report.examined, options.seed, name_of(device),
+             counts_text(report.verdicts));
+  for (const auto& [name, verdicts] : report.by_implementation) {
+    fmt::print("  {:<16} {}\n", name, counts_text(verdicts));
+  }
+  if (options.role == Role::kSelfCheck) {
+    fmt::print("known defects: {} cases failed exactly as predicted\n", report.defects_as_predicted);
+  }
+  fmt::print("cells: {} of {} reachable on this device; {} required by these cases, {} of them missing\n", cells.reached,
+             cells.reachable, report.required.size(), report.missing.size());
+  for (const auto& [reason, count] : report.not_executed) fmt::print("not executed: {} cases: {}\n", count, reason);
+  for (size_t i = 0; i < std::min<size_t>(5, report.missing.size()); ++i) {
+    fmt::print("never reached: {}\n", to_text(report.missing[i]));
+  }
+  if (report.stopped_by_time) {
+    fmt::print("stopped by --time: {} of {} cases were not run\n", report.planned - report.examined, report.planned);
+  }
+  fmt::print("{:.1f} s, {:.0f} cases/s (generator {:.1f} s, oracle {:.1f} s)\n", report.seconds,
+             static_cast<double>(report.examined) / std::max(report.seconds, 1e-9), report.generate_seconds,
+             report.predict_seconds);
+  const int status = report.exit_status();
+  fmt::print("{}\n", status == kExitOk        ? options.role == Role::kSelfCheck
+                                                    ? "OK: dispatched kernels are right, known defects fail as predicted"
+                                                    : "OK"
+                     : status == kExitFinding ? fmt::format("FAILED: {} findings", report.findings.size())
+                                              : "NOT EXECUTED: something that was required did not run");
+}
+
+nlohmann::ordered_json report_json(const CheckReport& report, const CheckOptions& options, const CellCounts& cells) {
+  nlohmann::ordered_json j;
+  j["seed"] = options.seed;
+  j["device"] = name_of(options.generator.device);
+  j["role"] = options.role == Role::kSelfCheck ? "self_check" : "user";
+  j["planned"] = report.planned;
+  j["examined"] = report.examined;
+  j["executed"] = report.executed;
+  j["stopped_by_time"] = report.stopped_by_time;
+  j["verdicts"] = report.verdicts;
+  j["by_implementation"] = report.by_implementation;
+  j["not_executed"] = report.not_executed;
+  j["defects_as_predicted"] = report.defects_as_predicted;
+  j["cells"] = {{"reached", cells.reached},
+                {"reachable", cells.reachable},
+                {"required", report.required.size()},
+                {"missing", nlohmann::ordered_json::array()}};
+  for (const Cell& cell : report.missing) j["cells"]["missing"].push_back(to_text(cell));
+  j["findings"] = nlohmann::ordered_json::array();
+  for (const auto& [cause, group] : report.findings) {
+    nlohmann::ordered_json finding = to_json(group.smallest, options.role);
+    finding["cause"] = cause;
+    finding["cases"] = group.count;
+    finding["lines"] = group.lines;
+    finding["repeat"] = repeat_command(group.smallest.c, name_of(options.generator.device));
+    j["findings"].push_back(std::move(finding));
+  }
+  j["seconds"] = report.seconds;
+  j["exit_status"] = report.exit_status();
+  return j;
+}
+
+struct Options {
+  uint64_t seed = 0;
+  int cases = 0;
+  std::string time;
+  std::vector<std::string> operations;
+  std::string implementation;
+  std::string device = "host";
+  std::string memory;
+  double limit = 60;
+  bool json = false;
+};
+
+CheckOptions to_check_options(const Options& options) {
+  CheckOptions result;
+  result.seed = options.seed;
+  if (options.cases != 0) result.cases = options.cases;
+  if (!options.time.empty()) result.seconds = parse_duration(options.time);
+  result.limit_seconds = options.limit;
+  result.generator.device = parse_device(options.device);
+  if (!options.operations.empty()) {
+    result.generator.operations.clear();
+    for (const std::string& name : options.operations) result.generator.operations.push_back(operation_option(name));
+  }
+  if (!options.implementation.empty()) {
+    result.generator.implementations = {implementation_option(options.implementation)};
+    result.role = Role::kUser;
+  }
+  if (!options.memory.empty()) {
+    result.memory = parse_memory_kind(options.memory);
+    if (!result.memory) throw UsageError{fmt::format("unknown memory \"{}\"", options.memory)};
+  }
+  return result;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& status) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "generate cases at the boundaries, predict, run and compare them");
+  command->add_option("--seed", options->seed, "the same seed gives the same cases on every machine");
+  command->add_option("--cases", options->cases, "number of cases (default: enough for every boundary)")
+      ->check(CLI::Range(1, 100000000));
+  command->add_option("--time", options->time, "stop after this long, such as 90s, 10m or 8h");
+  command->add_option("--op", options->operations, "only this operation (may be given several times)");
+  command->add_option("--impl", options->implementation,
+                      "test this implementation as a user's own: any defect is a finding. Without it brink checks "
+                      "itself: dispatched kernels must be right and known defects must fail exactly as predicted");
+  command->add_option("--device", options->device, "host or cuda");
+  command->add_option("--memory", options->memory, "sparse (host), aliased or dense");
+  command->add_option("--limit", options->limit, "seconds until one case in a worker process is a hang")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "JSON on standard output");
+  command->callback([options, &status] {
+    const CheckOptions check_options = to_check_options(*options);
+    Progress progress(check_options.seconds);
+    const CheckReport report = check(check_options, [&](const CheckReport& r) { progress.show(r); });
+    progress.finish();
+    const CellCounts cells = count_cells(report, check_options.generator.device);
+    if (options->json) {
+      fmt::print("{}\n", report_json(report, check_options, cells).dump(2));
+    } else {
+      print_report(report, check_options, cells);
+    }
+    status = report.exit_status();
+  });
+}
+
 }  // namespace brink

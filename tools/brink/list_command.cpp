@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "properties/cell.h"
 #include "tools/brink/commands.h"
 #include "tools/brink/options.h"
 
@@ -26,6 +27,23 @@ void add_list(CLI::App& app, int& /*status*/) {
       }
       if (i.scaled()) what += "; a scale model";
       fmt::print("{:<16} {}\n", i.name(), what);
+    }
+  });
+  struct CellOptions {
+    std::string device = "host";
+    bool all = false;
+  };
+  const auto cells = std::make_shared<CellOptions>();
+  CLI::App* cell_command = command->add_subcommand("cells", "what coverage is counted in");
+  cell_command->add_option("--device", cells->device, "host or cuda");
+  cell_command->add_flag("--all", cells->all, "those that this device cannot reach as well, with the reason");
+  cell_command->callback([cells] {
+    for (const CellStatus& status : all_cells(parse_device(cells->device))) {
+      if (status.reachable()) {
+        fmt::print("{}\n", to_text(status.cell));
+      } else if (cells->all) {
+        fmt::print("{}  UNREACHABLE {}\n", to_text(status.cell), status.reason);
+      }
     }
   });
 }

@@ -1,0 +1,133 @@
+#include "properties/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "properties/windows.h"
+
+namespace brink {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMaxShrinkRuns = 200;
+constexpr size_t kMaxShrunkGroups = 12;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string cause_of(const Examination& e) {
+  const std::string_view expression =
+      e.prediction.first_overflow ? name_of(e.prediction.first_overflow->overflow.expression) : "none";
+  std::string_view width = e.observed.index_type ? name_of(*e.observed.index_type) : "";
+  if (!e.observed.index_type && e.prediction.index_type) width = name_of(*e.prediction.index_type);
+  return fmt::format("{} {} {} {} {}{}", name_of(e.c.operation), name_of(e.observed.path), width, expression,
+                     name_of(e.observed.verdict), e.differences.empty() ? "" : ", not as predicted");
+}
+
+// Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same width.
+std::string direction_difference(const Case& c, const Decomposition& shape, Examiner& examiner) {
+  if (shape.numel() == 0 || c.implementation.rule == WidthRule::kFixed) return "";
+  DeviceOccupancy occupancy(examiner.device(), c.implementation, examiner.worker());
+  const auto one = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
+  const auto other = dispatch(c.implementation, shape, counterpart(c.operation), c.dtype, occupancy);
+  const auto* a = std::get_if<Dispatch>(&one);
+  const auto* b = std::get_if<Dispatch>(&other);
+  if (a == nullptr || b == nullptr) return "";
+  if (a->index_type == b->index_type && a->sized.path == b->sized.path) return "";
+  return fmt::format("{} takes {} {}, {} takes {} {}", name_of(c.operation), name_of(a->sized.path),
+                     name_of(a->index_type), name_of(counterpart(c.operation)), name_of(b->sized.path),
+                     name_of(b->index_type));
+}
+
+}  // namespace
+
+int CheckReport::exit_status() const {
+  if (!findings.empty()) return 1;
+  return missing.empty() && executed > 0 ? 0 : 3;
+}
+
+Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {
+  Examination best = failing;
+  const std::string cause = cause_of(failing);
+  runs = 0;
+  bool smaller = true;
+  while (smaller && runs < max_runs) {
+    smaller = false;
+    for (const Case& candidate : simpler(best.c)) {
+      if (runs >= max_runs) break;
+      ++runs;
+      Examination e = examiner.examine(candidate);
+      if (findings(e, role).empty() || cause_of(e) != cause) continue;
+      best = std::move(e);
+      smaller = true;
+      break;
+    }
+  }
+  return best;
+}
+
+CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
+  CheckReport report;
+  const auto start = Clock::now();
+  const CaseGenerator generator(options.generator);
+  Examiner examiner(options.generator.device, options.limit_seconds);
+  // Boundary cases are 60% of all, and half of them go to each path's targets.
+  const auto targets = static_cast<int64_t>(generator.targets().size());
+  const int64_t planned = options.cases.value_or(std::max<int64_t>(500, targets * 4));
+  const std::vector<Case> cases = generator.generate(options.seed, static_cast<int>(planned));
+  report.planned = static_cast<int64_t>(cases.size());
+  report.generate_seconds = seconds_since(start);
+  for (Case c : cases) {
+    if (options.seconds && seconds_since(start) > *options.seconds) {
+      report.stopped_by_time = true;
+      break;
+    }
+    if (options.memory) c.memory = *options.memory;
+    const Examination e = examiner.examine(c);
+    ++report.examined;
+    report.predict_seconds += e.predict_seconds;
+    const bool executed = e.observed.verdict != Verdict::kNotExecuted;
+    if (executed) ++report.executed;
+    if (!executed) ++report.not_executed[e.observed.reason];
+    ++report.verdicts[std::string(name_of(e.observed.verdict))];
+    ++report.by_implementation[c.implementation.name()][std::string(name_of(e.observed.verdict))];
+    if (e.prediction.launch) {
+      const Dispatch planned_launch{*e.prediction.index_type,
+                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch}};
+      const auto places = e.shape.numel() <= kWholeMax ? std::vector<Interval>{{0, e.shape.numel() - 1}}
+                                                       : choose_windows(c, e.shape, e.prediction);
+      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, LaunchForm::kResident)) {
+        report.required.insert(cell);
+      }
+    }
+    if (executed) {
+      for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);
+    }
+    std::vector<std::string> lines = findings(e, options.role);
+    if (const std::string line = direction_difference(c, e.shape, examiner); !line.empty()) lines.push_back(line);
+    if (lines.empty()) {
+      if (executed && e.observed.verdict != Verdict::kOk) ++report.defects_as_predicted;
+    } else {
+      FindingGroup& group = report.findings[cause_of(e)];
+      if (group.count++ == 0) {
+        group.smallest = e;
+        group.lines = lines;
+        if (report.findings.size() <= kMaxShrunkGroups && !findings(e, options.role).empty()) {
+          group.smallest = shrink(examiner, e, options.role, kMaxShrinkRuns, group.shrink_runs);
+          group.lines = findings(group.smallest, options.role);
+        }
+      }
+    }
+    report.seconds = seconds_since(start);
+    progress(report);
+  }
+  std::set_difference(report.required.begin(), report.required.end(), report.reached.begin(), report.reached.end(),
+                      std::back_inserter(report.missing));
+  report.seconds = seconds_since(start);
+  return report;
+}
+
+}  // namespace brink

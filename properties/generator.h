@@ -1,0 +1,112 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "properties/cell.h"
+
+// Cases that aim at expressions: path, implementation, direction, expression, boundary and side are chosen first, then
+// the sizes are solved for.
+
+namespace brink {
+
+/// A stand-in for the occupancy of an H200: 132 multiprocessors of 2,048 threads and 32 blocks, registers no limit.
+class ModelOccupancy : public OccupancyQuery {
+ public:
+  Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
+};
+
+/// True-width implementations, and the scale models of `dispatched`, `spatial` and `last_dim`.
+std::vector<Implementation> default_implementations();
+
+struct GeneratorOptions {
+  std::vector<Operation> operations{std::begin(kOperations), std::end(kOperations)};
+  std::vector<Implementation> implementations = default_implementations();
+  std::vector<DType> dtypes{std::begin(kDTypes), std::end(kDTypes)};
+  Device device = Device::kHost;
+  /// The device's own occupancy, or null: host_occupancy() and, for kCuda, ModelOccupancy.
+  std::shared_ptr<OccupancyQuery> occupancy;
+  /// Predict each case to choose the prime (and closed form) for which the symbolic answer is exact.
+  bool exact_prime = true;
+};
+
+/// Element visits that a generated case costs on the host at most, as estimated beforehand.
+inline constexpr int64_t kGeneratedWorkMax = int64_t{1} << 24;
+/// Elements of a case generated for a GPU.
+inline constexpr int64_t kGeneratedCudaNumelMax = int64_t{1} << 34;
+
+/// A sequence of 64-bit numbers that is the same on every machine (splitmix64).
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : state_(seed) {}
+  uint64_t next();
+  /// 0 .. n - 1; n > 0.
+  int64_t below(int64_t n) {
+    return static_cast<int64_t>(static_cast<unsigned __int128>(next()) * static_cast<uint64_t>(n) >> 64);
+  }
+  int64_t between(int64_t first, int64_t last) { return first + below(last - first + 1); }
+  bool chance(int64_t percent) { return below(100) < percent; }
+  template <class T>
+  const T& pick(const std::vector<T>& values) {
+    return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// What a boundary case aims at.
+struct Target {
+  Variant variant = Variant::kColumns;
+  Implementation implementation;
+  IndexType index_type = IndexType::kI64;
+  Expression expression = Expression::kElementOffset;
+  Boundary boundary = Boundary::k31Bit;
+  Side side = Side::kAt;
+  bool crossed = false;  ///< an element lies at the boundary, so that Location::kBoundary can be looked at
+  bool backward = false;
+
+  bool operator==(const Target&) const = default;
+  bool operator<(const Target& other) const;
+};
+
+/// Generates cases; making one solves for the reachable targets, which takes about a second.
+class CaseGenerator {
+ public:
+  explicit CaseGenerator(const GeneratorOptions& options);
+  ~CaseGenerator();
+  CaseGenerator(const CaseGenerator&) = delete;
+  CaseGenerator& operator=(const CaseGenerator&) = delete;
+
+  /// One case: 60% at a boundary, 25% small shapes, 10% scale models at their boundary, 5% empty shapes.
+  Case draw(Draws& draws) const;
+  /// As generate_cases() below.
+  std::vector<Case> generate(uint64_t seed, int count) const;
+  /// Targets that have a case within the device's limits.
+  const std::vector<Target>& targets() const;
+  /// A case that hits `target`, which must be one of targets().
+  Case at(const Target& target, Draws& draws) const;
+
+ private:
+  struct Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+/// RapidCheck generator of the same cases, each target as likely as any other of its path; shrinks by simpler().
+rc::Gen<Case> boundary_case(const GeneratorOptions& options);
+
+/// `count` cases: the same list for the same seed and options on every machine. Targets come in turn, in an order that
+/// the seed shuffles, so 2 * 1.7 cases per target reach all of them.
+std::vector<Case> generate_cases(uint64_t seed, int count, const GeneratorOptions& options);
+
+/// Cases that are one step simpler, the boldest first: fewer dimensions, smaller or rounder sizes, dtype f16. Each
+/// comes before `c` in the order of simplicity(), so shrinking ends.
+std::vector<Case> simpler(const Case& c);
+
+/// Smaller is simpler: rank, sum of the sizes, dtype, sign of the axis, seed.
+std::vector<Exact> simplicity(const Case& c);
+
+}  // namespace brink
