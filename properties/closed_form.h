@@ -71,28 +71,16 @@ struct ClosedForm {
 
   /// Value of element `n` of input `tensor` (0: x or grad; 1: output, backward only).
   BRINK_HOST_DEVICE double input(int tensor, int64_t n) const {
-    const int64_t d = (n / shape.inner_size) % shape.dim_size;
-    const bool hot = d == hot_dim();
-    const auto code = static_cast<double>(n % prime);
     const double low = dtype == DType::kF64 ? -1024 : -128;
     if (family == FormFamily::kSeed) {
-      if (is_forward(operation)) return hot ? 0 : low;
-      if (tensor == 0) return hot ? 1 : 0;
-      return is_log(operation) ? 0 : hot ? 0.25 : 0.75;
+      if (tensor == 1 && is_log(operation)) return 0;
+      if (is_forward(operation)) return is_hot(n) ? 0 : low;
+      return tensor == 0 ? (is_hot(n) ? 1 : 0) : is_hot(n) ? 0.25 : 0.75;
     }
-    switch (operation) {
-      case Operation::kSoftmaxForward:
-        if (uses_levels()) return -low * static_cast<double>(column(n) % prime);
-        return hot ? code : low - code;
-      case Operation::kLogSoftmaxForward:
-        return hot ? code : low - code;
-      case Operation::kSoftmaxBackward:
-        if (tensor == 1) return (8 + code) / 16;
-        return hot ? 1 : 0;
-      case Operation::kLogSoftmaxBackward:
-        break;
-    }
-    if (tensor == 0) return hot ? 8 + code : 0;
+    if (uses_levels()) return -low * static_cast<double>(column(n) % prime);
+    if (is_forward(operation)) return is_hot(n) ? code(n) : low - code(n);
+    if (operation == Operation::kSoftmaxBackward) return tensor == 1 ? (8 + code(n)) / 16 : is_hot(n) ? 1 : 0;
+    if (tensor == 0) return is_hot(n) ? 8 + code(n) : 0;
     // A row of one element: exp(output) = 0 leaves grad as it is; otherwise its answer would be 0 whatever was read.
     return shape.dim_size == 1 || output_is_masked(n) ? -std::numeric_limits<double>::infinity() : 0;
   }
@@ -102,13 +90,12 @@ struct ClosedForm {
     const int64_t stride = shape.inner_size;
     const int64_t d = (n / stride) % shape.dim_size;
     const int64_t hot = n + (hot_dim() - d) * stride;
-    const bool is_hot = n == hot;
     switch (operation) {
       case Operation::kSoftmaxForward:
         if (uses_levels()) return reciprocal(shape.dim_size);
-        return is_hot ? 1 : 0;
+        return n == hot ? 1 : 0;
       case Operation::kLogSoftmaxForward:
-        return is_hot ? 0 : input(0, n) - input(0, hot);
+        return n == hot ? 0 : input(0, n) - input(0, hot);
       case Operation::kSoftmaxBackward: {
         const double sum = input(0, hot) * input(1, hot);
         return input(0, n) * input(1, n) - input(1, n) * sum;
@@ -120,6 +107,12 @@ struct ClosedForm {
   }
 
  private:
+  BRINK_HOST_DEVICE double code(int64_t n) const { return static_cast<double>(n % prime); }
+  /// Whether `n` is the hot element of its column.
+  BRINK_HOST_DEVICE bool is_hot(int64_t n) const {
+    const int64_t row = shape.inner_size == 1 ? n : n / shape.inner_size;
+    return row % shape.dim_size == hot_dim();
+  }
   BRINK_HOST_DEVICE int64_t column(int64_t n) const {
     const int64_t stride = shape.inner_size;
     return n / (stride * shape.dim_size) * stride + n % stride;

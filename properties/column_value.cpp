@@ -79,11 +79,12 @@ uint64_t expected_bits(const ClosedForm& form, int64_t n) {
   });
 }
 
-bool same_value(DType dtype, uint64_t a, uint64_t b) {
+double value_of_bits(DType dtype, uint64_t bits) {
   return with_dtype(dtype, [&](auto element) {
-    using Traits = ElementTraits<decltype(element)>;
-    return Traits::load(value_of<decltype(element)>(a)) == Traits::load(value_of<decltype(element)>(b));
+    return static_cast<double>(ElementTraits<decltype(element)>::load(value_of<decltype(element)>(bits)));
   });
 }
+
+bool same_value(DType dtype, uint64_t a, uint64_t b) { return value_of_bits(dtype, a) == value_of_bits(dtype, b); }
 
 }  // namespace brink

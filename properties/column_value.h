@@ -15,6 +15,9 @@ uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
 /// The bits of the closed form's answer at element `n`.
 uint64_t expected_bits(const ClosedForm& form, int64_t n);
 
+/// The value of an element's bits.
+double value_of_bits(DType dtype, uint64_t bits);
+
 /// Whether two elements hold the same value: bit for bit, but for the sign of zero. NaN is equal to nothing.
 bool same_value(DType dtype, uint64_t a, uint64_t b);
 

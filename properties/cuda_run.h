@@ -38,6 +38,9 @@ struct CudaTimings {
 /// the GPU, and each further request ends as kNotExecuted. There is no time limit: a kernel that hangs hangs the
 /// caller.
 ///
+/// Aliased memory and the comparison's arrays stay with the process for the next run; physical_bytes counts what this
+/// run used, tripwires included. Calls must not overlap.
+///
 /// wild_writes: the kernel wrote outside the output; in aliased memory anywhere that a wrapped index of its type can
 /// reach, in dense memory behind the last element on its page (further away it faults).
 RawObservation run_on_cuda(const CudaRequest& request, CudaTimings* timings = nullptr);

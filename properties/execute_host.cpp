@@ -135,15 +135,6 @@ int64_t visits_per_block(const Decomposition& shape, const SizedLaunch& sized) {
              : INT64_MAX / 2;
 }
 
-// More iterations than any loop of this launch takes that ends as it should; a narrow counter may also take every value.
-int64_t loop_limit_of(const Decomposition& shape, const Dispatch& dispatch) {
-  if (limits_of(dispatch.index_type).bits < 32) return int64_t{1} << limits_of(dispatch.index_type).bits;
-  const Launch& launch = dispatch.sized.launch;
-  const int64_t longest = std::max({ceil_div(shape.outer_size, launch.grid_x), ceil_div(shape.dim_size, launch.block_x),
-                                    ceil_div(shape.inner_size, launch.grid_y * launch.block_y)});
-  return longest <= INT64_MAX / 8 ? 4 * longest + 4096 : INT64_MAX;
-}
-
 void not_executed(Execution& execution, std::string reason) {
   execution.raw.ending = Ending::kNotExecuted;
   execution.raw.reason = std::move(reason);
@@ -228,7 +219,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
   const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &blocks,
-                                   loop_limit_of(shape, dispatch), tensors);
+                                   loop_limit(shape, launch, dispatch.index_type), tensors);
   execution.raw.kernel_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (end == BlockEnd::kBarrierDivergence) {

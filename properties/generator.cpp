@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "kernels/execution/host_run.h"
 #include "kernels/index/checked.h"
 #include "properties/best_prime.h"
 #include "properties/input_windows.h"
@@ -44,6 +45,42 @@ double host_work(const Decomposition& shape, const SizedLaunch& sized) {
   return blocks * columns * static_cast<double>(shape.dim_size) * 3;
 }
 
+// How many times over a loop runs because its counter wraps: 1 where it does not. A thread that goes on past `limit`
+// steps counts as a hang, which ends the run with its block, so that costs little.
+double repeats_of_loop(int64_t size, Exact step, IndexType index_type, int64_t limit) {
+  constexpr int kSamples = 16;
+  const IndexLimits limits = limits_of(index_type);
+  if (limits.bits == 64 || static_cast<Exact>(size) - 1 + step <= limits.max) return 1;
+  const Exact modulus = static_cast<Exact>(1) << limits.bits;
+  const auto wrap = [&](Exact v) {
+    v %= modulus;
+    return v > limits.max ? v - (limits.is_signed ? modulus : 0) : v;
+  };
+  const Exact bound = wrap(size);
+  const Exact stride = wrap(step);
+  if (bound <= 0) return 1;
+  const Exact first = std::clamp<Exact>(limits.max - stride + 1, 0, bound - 1);  // the first counter that wraps
+  int64_t worst = 0;
+  for (int i = 0; i <= kSamples; ++i) {
+    int64_t steps = 0;
+    for (Exact v = first + (bound - 1 - first) * i / kSamples; v < bound; v = wrap(v + stride + modulus)) {
+      if (++steps > limit) return 1;
+    }
+    worst = std::max(worst, steps);
+  }
+  return 1 + static_cast<double>(worst) / (static_cast<double>(size) / static_cast<double>(step) + 1);
+}
+
+double repeats(const Decomposition& shape, const SizedLaunch& sized, IndexType index_type) {
+  const Launch& launch = sized.launch;
+  const int64_t limit = loop_limit(shape, launch, index_type);
+  if (sized.path == Path::kLastDim) {
+    return repeats_of_loop(shape.outer_size, static_cast<Exact>(launch.grid_x) * launch.block_y, index_type, limit);
+  }
+  return repeats_of_loop(shape.outer_size, launch.grid_x, index_type, limit) *
+         repeats_of_loop(shape.inner_size, static_cast<Exact>(launch.grid_y) * launch.block_y, index_type, limit);
+}
+
 // Why the device does not take a launch, or an empty string.
 std::string refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
                     IndexType index_type) {
@@ -57,7 +94,11 @@ std::string refusal(Device device, const Decomposition& shape, const SizedLaunch
     return fmt::format("a sparse run follows {} wraps of a 32-bit index", static_cast<int>(kHostWrapsMax));
   }
   const double work = host_work(shape, sized);
-  return work <= static_cast<double>(kGeneratedWorkMax) ? "" : fmt::format("about {:.0e} element visits", work);
+  if (work > static_cast<double>(kGeneratedWorkMax)) return fmt::format("about {:.0e} element visits", work);
+  if (work * repeats(shape, sized, index_type) > static_cast<double>(kGeneratedWorkMax)) {
+    return "a loop counter wraps and runs on for longer than the host waits";
+  }
+  return "";
 }
 
 // ---- Solving for a size ----
@@ -162,35 +203,47 @@ class Solver {
     return bounded_value(largest_values(shape, *sized, dtype), sized->launch, problem.expression, problem.boundary);
   }
 
-  // The smallest size on `axis` for which the value lies in `wanted`. No value falls by more than a block's rounding
-  // where a size grows, so bisection finds it; what it finds is checked.
+  // The smallest (or largest) size on `axis` for which the value lies in `wanted`. No value falls by more than a
+  // block's rounding where a size grows, so bisection finds it; what it finds is checked.
   std::optional<Decomposition> solve(const Problem& problem, const Range& wanted, Decomposition shape, DType dtype,
-                                     int axis, Exact numel_max) const {
+                                     int axis, Exact numel_max, bool largest = false) const {
     const Range range = sizes(problem.variant, shape, axis, numel_max);
     if (range.first > range.last) return std::nullopt;
     const auto value_at = [&](Exact n) {
       size_at(shape, axis) = static_cast<int64_t>(n);
       return value(problem, shape, dtype);
     };
-    const auto lowest = value_at(range.first);
-    if (!lowest || *lowest > wanted.last) return std::nullopt;
-    if (*lowest >= wanted.first) return shape;
     const auto highest = value_at(range.last);
     if (!highest || *highest < wanted.first) return std::nullopt;
-    Exact low = range.first;  // its value lies below
-    Exact high = range.last;  // its value does not
-    while (high - low > 1) {
-      const Exact middle = low + (high - low) / 2;
+    const auto lowest = value_at(range.first);
+    if (!lowest || *lowest > wanted.last) return std::nullopt;
+    // Sizes up to `low` have values below the wanted ones (largest: up to them), sizes from `high` on do not.
+    const auto is_low = [&](Exact v) { return largest ? v <= wanted.last : v < wanted.first; };
+    Exact low = is_low(*lowest) ? range.first : range.first - 1;
+    Exact high = is_low(*highest) ? range.last + 1 : range.last;
+    // Most values are linear in the size, so a few steps of interpolation usually leave bisection nothing to do.
+    const Exact aim = largest ? wanted.last : wanted.first - 1;
+    Exact low_value = *lowest;
+    Exact high_value = *highest;
+    for (int steps = 0; high - low > 1; ++steps) {
+      Exact middle = low + (high - low) / 2;
+      if (steps < kInterpolations && high_value > low_value) {
+        middle = low + (aim - low_value) * (high - low) / (high_value - low_value);
+        middle = std::clamp<Exact>(middle, low + 1, high - 1);
+      }
       const auto v = value_at(middle);
       if (!v) return std::nullopt;
-      (*v < wanted.first ? low : high) = middle;
+      (is_low(*v) ? low : high) = middle;
+      (is_low(*v) ? low_value : high_value) = *v;
     }
-    const auto found = value_at(high);
+    const auto found = value_at(largest ? low : high);
     if (!found || *found < wanted.first || *found > wanted.last) return std::nullopt;
     return shape;
   }
 
  private:
+  static constexpr int kInterpolations = 8;
+
   KernelLimits limits_;
   OccupancyQuery& occupancy_;
 };
@@ -261,7 +314,11 @@ void enumerate(const Solver& solver, const Problem& problem, const std::vector<D
             shape.inner_size = 1;
           }
           const auto solved = solver.solve(problem, wanted, shape, dtype, axis, numel_max);
-          if (solved && !take(Solution{*solved, dtype, axis})) return;
+          if (!solved) continue;
+          if (!take(Solution{*solved, dtype, axis})) return;
+          // Where a range of sizes has the value, its other end may be the only one that suits the index type.
+          const auto last = solver.solve(problem, wanted, shape, dtype, axis, numel_max, true);
+          if (last && *last != *solved && !take(Solution{*last, dtype, axis})) return;
         }
       }
     }
@@ -298,14 +355,17 @@ std::vector<Solution> solutions_of(const Solver& solver, const Problem& problem,
   constexpr int kOfEachKind = 12;
   constexpr int kTriedMax = 600;
   std::vector<Solution> result;
-  std::array<int, 4> kinds{};
+  std::array<int, 8> kinds{};
   int tried = 0;
   const Exact numel_max = device == Device::kHost ? kHostBytesMax / size_of(dtypes.front()) : kGeneratedCudaNumelMax;
   enumerate(solver, problem, dtypes, numel_max, [&](const Solution& solution) {
     const auto sized = solver.size(solution.shape, solution.dtype);
     if (sized && refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI64).empty()) {
-      const bool narrow = refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI32).empty();
-      int& kind = kinds[(crosses(problem, solution.shape, solution.dtype) ? 1u : 0u) + (narrow ? 2u : 0u)];
+      const auto taken = [&](IndexType type) {
+        return refusal(device, solution.shape, *sized, solution.dtype, type).empty();
+      };
+      int& kind = kinds[(crosses(problem, solution.shape, solution.dtype) ? 1u : 0u) +
+                        (taken(IndexType::kI32) ? 2u : 0u) + (taken(IndexType::kU32) ? 4u : 0u)];
       if (++kind <= kOfEachKind) result.push_back(solution);
     }
     return ++tried < kTriedMax && std::any_of(kinds.begin(), kinds.end(), [&](int kind) { return kind < kOfEachKind; });

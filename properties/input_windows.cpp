@@ -14,8 +14,8 @@ std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<In
   const Decomposition& shape = form.shape;
   std::vector<Interval> result = windows;
   for (const Interval& window : windows) {
-    // A column between the window's ends has its elements within the window's length of theirs, in each row: where it
-    // does not, it lies in the window itself or beside it.
+    // The window's other columns are neighbours of its ends' columns or, where it holds whole columns, lie inside it.
+    // In no row are they further from those than the window is long; but a page may end in between.
     const int64_t length = window.last - window.first + 1;
     for (const int64_t n : {window.first, window.last}) {
       Position at = position_of(shape, n);

@@ -15,6 +15,8 @@ namespace brink {
 struct Prediction : Outcome {
   /// Values that a contended element may hold, as bits; filled by the traced engine only (see candidate_values).
   std::map<int64_t, std::vector<uint64_t>> contended_values;
+  /// Elements of iterations before and after a loop counter wraps: where to look for what the sets only bound.
+  std::vector<int64_t> hints;
 };
 
 /// kSymbolic reasons about whole intervals, in time that does not grow with the tensor. kTraced runs the kernel itself

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/execution/host_run.h"
 #include "kernels/index/traced.h"
 #include "kernels/softmax/last_dim_address.h"
 #include "kernels/softmax/pack.h"
@@ -44,6 +45,17 @@ struct Rogue {
   int axis = 0;
   Exact value = 0;
 };
+
+// Smallest k >= 0 with first <= k * step mod modulus <= last, or -1; 0 <= first <= last < modulus, 0 <= step < modulus.
+// Euclid's algorithm: where no multiple below the modulus hits, ask how often to go around.
+Exact first_multiple_in(Exact step, Exact modulus, Exact first, Exact last) {
+  if (first == 0) return 0;
+  if (step == 0) return -1;
+  const Exact k = (first + step - 1) / step;
+  if (k * step <= last) return k;
+  const Exact rounds = first_multiple_in(step - 1 - (modulus - 1) % step, step, first % step, last % step);
+  return rounds < 0 ? -1 : (first + modulus * rounds + step - 1) / step;
+}
 
 class Symbolic {
  public:
@@ -125,6 +137,14 @@ class Symbolic {
     return false;
   }
 
+  // Iterations until a counter at `value` meets one of the values bound .. limit - 1 that end its loop.
+  Exact iterations_left(Exact value, const LoopCheck& loop) const {
+    const Exact distance = ((loop.bound - value) % space_.modulus + space_.modulus) % space_.modulus;
+    const Exact first = first_multiple_in(loop.step % space_.modulus, space_.modulus, distance,
+                                          distance + space_.limit - loop.bound - 1);
+    return first < 0 ? space_.modulus : first;
+  }
+
   // False where a loop counter, a round-up or a shifted size leaves the index type.
   bool check_loops() {
     if (row_path()) {
@@ -167,8 +187,10 @@ class Symbolic {
                  std::nullopt);
     if (never_ends(loop)) prediction_.verdict = Verdict::kHang;
     // Follow a sample of the threads whose counters wrap, for a while.
+    const Exact patience = loop_limit(shape_, launch_, launching_.dispatch.index_type);
     const auto follow = [&](Exact value) {
       value = wrap(value);
+      if (value < loop.bound && iterations_left(value, loop) > patience) prediction_.verdict = Verdict::kHang;
       for (int steps = 0; steps < kMostSteps && value < loop.bound; ++steps, value = wrap(value + loop.step)) {
         rogues_.push_back({loop.axis, value});
       }
@@ -178,6 +200,10 @@ class Symbolic {
       const Exact values = (last - first) / loop.spacing;
       for (int i = 0; i <= kSampled && first <= last; ++i) {
         const Exact value = first + values * i / kSampled * loop.spacing;
+        if (i % (kSampled / 2) == 0) {
+          hint({loop.axis, value});
+          hint({loop.axis, value < space_.limit ? value + loop.step : value});
+        }
         follow(value < space_.limit ? value + loop.step : value);
       }
     };
@@ -263,6 +289,15 @@ class Symbolic {
     } else {
       prediction_.wrong = boxes(0, numel() - 1);
     }
+  }
+
+  // The element that the iteration with this counter value touches first.
+  void hint(const Rogue& at) {
+    const Exact stride = at.axis == 0 ? static_cast<Exact>(shape_.dim_size) * shape_.inner_size
+                         : at.axis == 1 ? shape_.inner_size
+                                        : 1;
+    const Exact element = wrap(wrap(at.value) * wrap(stride));
+    if (element >= 0 && element < numel()) prediction_.hints.push_back(static_cast<int64_t>(element));
   }
 
   // Whether iterations with this counter value, at the corners of the other two loops, miss the tensor.

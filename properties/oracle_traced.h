@@ -92,9 +92,6 @@ class TracedMemory {
   TraceLog* log_;
 };
 
-/// Iterations after which a loop over a narrow counter has come back to a value it had: it never ends.
-constexpr int64_t narrow_loop_limit(IndexType type) { return int64_t{1} << limits_of(type).bits; }
-
 /// Runs the kernel of `launching`, traced, for element type T; instantiated once each, in oracle_traced_*.cpp.
 template <class T>
 BlockEnd trace_typed(const Launching& launching, TraceLog& log) {
@@ -108,7 +105,7 @@ BlockEnd trace_typed(const Launching& launching, TraceLog& log) {
     const Launch& launch = launching.dispatch.sized.launch;
     return for_each_block(launch, nullptr, [&](const BlockIndex& at) {
       return block.run(launch, has_barriers(launching.dispatch.sized.variant),
-                       narrow_loop_limit(launching.dispatch.index_type), at.x, at.y, body);
+                       loop_limit(launching.shape, launch, launching.dispatch.index_type), at.x, at.y, body);
     });
   };
   return with_operation(launching.operation, [&](auto operation) {

@@ -37,6 +37,7 @@ std::vector<Interval> choose_windows(const Case& c, const Decomposition& shape, 
       look_at(linear_index(shape, {box.outer.last, box.dim.last, box.inner.last}));
     }
   }
+  for (const int64_t element : prediction.hints) look_at(element);
   uint64_t state = c.seed;
   for (int i = 0; i < 2; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;

@@ -7,8 +7,8 @@
 #include "kernels/execution/interval.h"
 #include "kernels/index/checked.h"
 
-// Arithmetic of aliased memory: one physical filler of kPeriodBytes is mapped over a whole tensor, slot by slot, but for
-// single pages that have memory of their own. Offsets are of elements or bytes from the tensor's start.
+// Arithmetic of aliased memory: one physical filler of kPeriodBytes is mapped over a whole tensor, slot by slot, but
+// for single pages that have memory of their own. Offsets are of elements or bytes from the tensor's start.
 
 namespace brink {
 

@@ -90,12 +90,12 @@ class HostMemory {
       return;
     }
     data[n] = Traits::store(value);
-    for (Window& window : tensors_->windows) {
-      if (n < window.first || n > window.last) continue;
-      uint8_t& count = window.writes[static_cast<size_t>(n - window.first)];
-      count = static_cast<uint8_t>(std::min(count + 1, 255));
-      break;
-    }
+    std::vector<Window>& windows = tensors_->windows;
+    const auto after = std::upper_bound(windows.begin(), windows.end(), n,
+                                        [](int64_t element, const Window& window) { return element < window.first; });
+    if (after == windows.begin() || n > std::prev(after)->last) return;
+    uint8_t& count = std::prev(after)->writes[static_cast<size_t>(n - std::prev(after)->first)];
+    count = static_cast<uint8_t>(std::min(count + 1, 255));
   }
 
   HostTensors* tensors_;

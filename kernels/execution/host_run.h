@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/execution/host_block.h"
 #include "kernels/execution/host_memory.h"
+#include "kernels/index/checked.h"
 #include "kernels/softmax/kernels.h"
 
 namespace brink {
@@ -20,6 +22,15 @@ struct BlockIndex {
 /// A loop that takes more than `loop_limit` iterations ends the run as a hang.
 BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
                      const std::vector<BlockIndex>* blocks, int64_t loop_limit, HostTensors& tensors);
+
+/// Iterations after which a loop of this launch counts as one that never ends: more than any takes whose counter does
+/// not wrap, and for a narrow counter as many as it has values.
+inline int64_t loop_limit(const Decomposition& shape, const Launch& launch, IndexType index_type) {
+  if (limits_of(index_type).bits < 32) return int64_t{1} << limits_of(index_type).bits;
+  const int64_t longest = std::max({ceil_div(shape.outer_size, launch.grid_x), ceil_div(shape.dim_size, launch.block_x),
+                                    ceil_div(shape.inner_size, launch.grid_y * launch.block_y)});
+  return longest <= INT64_MAX / 8 ? 4 * longest + 4096 : INT64_MAX;
+}
 
 /// Whether the threads of a block of this variant wait for each other.
 constexpr bool has_barriers(Variant variant) { return variant != Variant::kColumns; }

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "kernels/execution/alias_period.h"
+#include "kernels/execution/cuda/cuda_aliased.h"
 #include "kernels/execution/cuda/cuda_device.h"
 #include "kernels/execution/cuda/cuda_error.h"
 #include "kernels/execution/cuda/cuda_launch.h"
@@ -65,15 +69,20 @@ class Stopwatch {
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(int64_t size) {
-    const auto bytes = checked_mul(size, int64_t{sizeof(T)});
-    if (!bytes) require("an array for the comparison is too large");
-    require("memory for the comparison", cudaMalloc(&data_, static_cast<size_t>(std::max<int64_t>(*bytes, 1))));
-  }
+  DeviceArray() = default;
   ~DeviceArray() { cudaFree(data_); }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
+  /// Makes room for `size` elements; what the array held may be lost.
+  void reserve(int64_t size) {
+    if (data_ != nullptr && size <= size_) return;
+    const auto bytes = checked_mul(size, int64_t{sizeof(T)});
+    if (!bytes) require("an array for the comparison is too large");
+    cudaFree(std::exchange(data_, nullptr));
+    require("memory for the comparison", cudaMalloc(&data_, static_cast<size_t>(std::max<int64_t>(*bytes, 1))));
+    size_ = size;
+  }
   T* get() const { return static_cast<T*>(data_); }
   void upload(const T* from, int64_t count) {
     require("upload", cudaMemcpy(data_, from, static_cast<size_t>(count) * sizeof(T), cudaMemcpyHostToDevice));
@@ -86,7 +95,79 @@ class DeviceArray {
 
  private:
   void* data_ = nullptr;
+  int64_t size_ = 0;
 };
+
+/// Arrays for the comparison.
+struct Workspace {
+  DeviceArray<ChunkCount> counts;
+  DeviceArray<int64_t> chunks;
+  DeviceArray<ElementState> states;
+  DeviceArray<int64_t> elements;
+  DeviceArray<uint64_t> bits;
+  DeviceArray<unsigned long long> marks;
+
+  void reserve(int64_t most_chunks) {
+    counts.reserve(most_chunks);
+    chunks.reserve(kBatch);
+    states.reserve(kBatch * kChunk);
+    elements.reserve(RawObservation::kMaxValues);
+    bits.reserve(RawObservation::kMaxValues);
+    marks.reserve(1);
+  }
+};
+
+/// Aliased memory that is kept from run to run, with its mappings: only what another case needs differently is mapped
+/// anew. What it holds is not kept: fillers, windows and tripwires are filled before each run.
+class AliasedMemory {
+ public:
+  static constexpr size_t kOutput = 2;  ///< the inputs are tensors 0 and 1
+
+  CudaTensor arrange(size_t tensor, const ClosedForm& form, const IndexReach& reach,
+                     const std::vector<Interval>& windows, const std::string& name) {
+    const int64_t element_bytes = size_of(form.dtype);
+    const int64_t numel = form.shape.numel();
+    // Cases of one key differ in a few mappings alone, as the sizes next to a power of two are of one class. Spaces of
+    // other keys keep theirs beside it, in the same memory.
+    const int size_class = std::bit_width(static_cast<uint64_t>(slot_count(numel, element_bytes)));
+    CudaAliasedSpace& space = spaces_[{tensor, element_bytes, reach.before, reach.end, size_class}];
+    return require(space.arrange(numel, element_bytes, reach, own_pages(numel, element_bytes, windows), pools_[tensor],
+                                 tripwire(tensor)),
+                   name);
+  }
+
+  // The inputs' tripwire is not the output's: what a kernel reads there must not be what it wrote there.
+  const CudaTripwire& tripwire(size_t tensor) {
+    std::optional<CudaTripwire>& found = tensor == kOutput ? output_tripwire_ : input_tripwire_;
+    if (!found) found = require(CudaTripwire::create(), "tripwire");
+    return *found;
+  }
+
+  /// Whether it has grown so much that it should not be kept for the next case.
+  bool is_large() const {
+    constexpr int64_t kBytesMax = int64_t{512} << 20;
+    constexpr size_t kSpacesMax = 48;  // the driver's records of their mappings take memory, too
+    return pools_[0].bytes() + pools_[1].bytes() + pools_[2].bytes() > kBytesMax || spaces_.size() > kSpacesMax;
+  }
+
+ private:
+  std::optional<CudaTripwire> output_tripwire_;
+  std::optional<CudaTripwire> input_tripwire_;
+  CudaPool pools_[3];
+  std::map<std::tuple<size_t, int64_t, int64_t, int64_t, int>, CudaAliasedSpace> spaces_;  // end first
+};
+
+/// What this process keeps between runs.
+struct Kept {
+  Workspace workspace;
+  std::optional<AliasedMemory> aliased;
+};
+
+Kept& kept() {
+  // Never destroyed: at the process's end the driver may be gone already, and takes everything with it.
+  static auto* instance = new Kept;
+  return *instance;
+}
 
 /// Elements in ascending order, as joined intervals.
 class AscendingIntervals {
@@ -110,14 +191,10 @@ int64_t length(const Interval& interval) { return interval.last - interval.first
 /// Compares the output with the closed form. Made before the run, so that a lack of memory shows before it.
 class Comparison {
  public:
-  Comparison(const ClosedForm& form, std::vector<Interval> looked_at)
-      : form_(form),
-        ranges_(std::move(looked_at)),
-        counts_(longest_in_chunks(ranges_)),
-        chunks_(kBatch),
-        states_(kBatch * kChunk),
-        elements_(RawObservation::kMaxValues),
-        bits_(RawObservation::kMaxValues) {}
+  Comparison(const ClosedForm& form, std::vector<Interval> looked_at, Workspace& workspace)
+      : form_(form), ranges_(std::move(looked_at)), workspace_(workspace) {
+    workspace_.reserve(longest_in_chunks(ranges_));
+  }
 
   void run(const void* output, RawObservation& observation) {
     for (const Interval& range : ranges_) compare(output, range);
@@ -136,8 +213,8 @@ class Comparison {
   }
 
   void compare(const void* output, const Interval& range) {
-    require(count_chunks(form_, output, range, counts_.get()));
-    const std::vector<ChunkCount> counts = counts_.download(ceil_div(length(range), kChunk));
+    require(count_chunks(form_, output, range, workspace_.counts.get()));
+    const std::vector<ChunkCount> counts = workspace_.counts.download(ceil_div(length(range), kChunk));
     // States of the mixed chunks of one batch, in order; `next` is the one that comes next.
     std::vector<int64_t> batch;
     std::vector<ElementState> states;
@@ -161,10 +238,10 @@ class Comparison {
       ++mixed_seen_;
       if (next == batch.size()) {
         batch = next_mixed(counts, c, range);
-        chunks_.upload(batch.data(), static_cast<int64_t>(batch.size()));
-        require(
-            classify_chunks(form_, output, range, chunks_.get(), static_cast<int64_t>(batch.size()), states_.get()));
-        states = states_.download(static_cast<int64_t>(batch.size()) * kChunk);
+        workspace_.chunks.upload(batch.data(), static_cast<int64_t>(batch.size()));
+        require(classify_chunks(form_, output, range, workspace_.chunks.get(), static_cast<int64_t>(batch.size()),
+                                workspace_.states.get()));
+        states = workspace_.states.download(static_cast<int64_t>(batch.size()) * kChunk);
         next = 0;
       }
       const size_t base = next++ * kChunk;
@@ -201,19 +278,15 @@ class Comparison {
     }
     if (elements.empty()) return;
     const auto count = static_cast<int64_t>(elements.size());
-    elements_.upload(elements.data(), count);
-    require(gather_bits(size_of(form_.dtype), output, elements_.get(), count, bits_.get()));
-    const std::vector<uint64_t> bits = bits_.download(count);
+    workspace_.elements.upload(elements.data(), count);
+    require(gather_bits(size_of(form_.dtype), output, workspace_.elements.get(), count, workspace_.bits.get()));
+    const std::vector<uint64_t> bits = workspace_.bits.download(count);
     for (size_t i = 0; i < elements.size(); ++i) observation.values.push_back({elements[i], bits[i]});
   }
 
   ClosedForm form_;
   std::vector<Interval> ranges_;
-  DeviceArray<ChunkCount> counts_;
-  DeviceArray<int64_t> chunks_;
-  DeviceArray<ElementState> states_;
-  DeviceArray<int64_t> elements_;
-  DeviceArray<uint64_t> bits_;
+  Workspace& workspace_;
   AscendingIntervals looked_at_;
   AscendingIntervals wrong_;
   AscendingIntervals unwritten_;
@@ -250,6 +323,7 @@ std::vector<Interval> ranges_of(const CudaRequest& request) {
 void run(const CudaRequest& request, CudaTimings& timings, RawObservation& observation) {
   check_request(request);
   Stopwatch watch;
+  // It also waits for what an earlier run may have left on the GPU: its memory is about to be mapped anew.
   if (auto reason = cuda_unavailable()) require(*reason);
   const ClosedForm& form = request.form;
   const int64_t numel = form.shape.numel();
@@ -257,54 +331,52 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
   const int inputs = input_count(form.operation);
   const bool is_aliased = request.memory == MemoryKind::kAliased;
   const IndexReach reach = reach_of(request.kernel.index_type);
-  Comparison comparison(form, ranges_of(request));
-  DeviceArray<unsigned long long> marks(1);
+  Comparison comparison(form, ranges_of(request), kept().workspace);
+  const DeviceArray<unsigned long long>& marks = kept().workspace.marks;
   timings.setup_ms = watch.lap();
 
-  // The inputs' tripwire is not the output's: what a kernel reads there must not be what it wrote there.
-  std::optional<CudaPhysical> output_tripwire;
-  std::optional<CudaPhysical> input_tripwire;
+  std::optional<AliasedMemory>& aliased = kept().aliased;
+  if (aliased && aliased->is_large()) aliased.reset();
+  std::vector<CudaDenseTensor> dense;
   if (is_aliased) {
-    for (std::optional<CudaPhysical>* tripwire : {&output_tripwire, &input_tripwire}) {
-      *tripwire = require(CudaPhysical::create(tripwire_bytes(reach, element_bytes)), "tripwire");
-      observation.physical_bytes += (*tripwire)->bytes();
+    if (!aliased) aliased.emplace();
+    for (const size_t tensor : {size_t{0}, AliasedMemory::kOutput}) {
+      observation.physical_bytes += aliased->tripwire(tensor).bytes();
     }
   }
-  const auto make = [&](const std::vector<Interval>& windows, const std::optional<CudaPhysical>& tripwire,
-                        const std::string& name) {
-    CudaTensor tensor = require(
-        tripwire ? CudaTensor::aliased(numel, element_bytes, reach, own_slots(numel, element_bytes, windows), *tripwire)
-                 : CudaTensor::dense(numel, element_bytes, reach),
-        name);
-    timings.mappings += tensor.mappings();
-    observation.physical_bytes += tensor.physical_bytes();
-    return tensor;
+  const auto make = [&](size_t tensor, const std::vector<Interval>& windows, const std::string& name) {
+    CudaTensor made;
+    if (is_aliased) {
+      made = aliased->arrange(tensor, form, reach, windows, name);
+    } else {
+      auto created = CudaDenseTensor::create(numel, element_bytes, reach);
+      if (std::holds_alternative<std::string>(created) && aliased) {
+        // It may fit without what is kept.
+        aliased.reset();
+        created = CudaDenseTensor::create(numel, element_bytes, reach);
+      }
+      dense.push_back(require(std::move(created), name));
+      made = dense.back().tensor();
+    }
+    timings.mappings += made.mappings;
+    observation.physical_bytes += made.physical_bytes;
+    return made;
   };
-  const CudaTensor output = make(request.windows, output_tripwire, "output tensor");
+  const CudaTensor output = make(AliasedMemory::kOutput, request.windows, "output tensor");
   std::vector<CudaTensor> input_tensors;
-  input_tensors.reserve(static_cast<size_t>(inputs));
   for (int i = 0; i < inputs; ++i) {
-    input_tensors.push_back(make(request.input_windows, input_tripwire, fmt::format("input tensor {}", i)));
+    input_tensors.push_back(make(static_cast<size_t>(i), request.input_windows, fmt::format("input tensor {}", i)));
   }
   timings.mapping_ms = watch.lap();
 
-  const Interval whole_tripwire = {0, is_aliased ? output_tripwire->bytes() / element_bytes - 1 : -1};
-  if (is_aliased) {
-    // The poison is a NaN.
-    require(fill_poison(element_bytes, output.tripwire(), whole_tripwire));
-    require(fill_poison(element_bytes, input_tensors.front().tripwire(), whole_tripwire));
-  }
-  for (const CudaPiece& piece : output.pieces()) {
-    require(fill_poison(element_bytes, output.data(), {piece.first, piece.first + piece.count - 1}));
-  }
+  // The poison is a NaN. All of it is written anew, the tripwires' too: the last run may have left its marks there.
+  require(fill_poison(element_bytes, output.data, output.pieces));
   CudaTensors tensors;
-  tensors.output = output.data();
+  tensors.output = output.data;
   for (int i = 0; i < inputs; ++i) {
     const CudaTensor& tensor = input_tensors[static_cast<size_t>(i)];
-    tensors.inputs[i] = tensor.data();
-    for (const CudaPiece& piece : tensor.pieces()) {
-      require(fill_input(form, i, piece.filler, tensor.data(), {piece.first, piece.first + piece.count - 1}));
-    }
+    tensors.inputs[i] = tensor.data;
+    require(fill_input(form, i, tensor.data, tensor.pieces));
   }
   require("fill", cudaDeviceSynchronize());
   timings.fill_ms = watch.lap();
@@ -323,13 +395,15 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
   }
   watch.lap();
 
-  comparison.run(output.data(), observation);
+  comparison.run(output.data, observation);
   require("marks", cudaMemset(marks.get(), 0, sizeof(unsigned long long)));
-  if (is_aliased) require(count_marks(element_bytes, output.tripwire(), whole_tripwire, marks.get()));
-  // Behind the last element, on its page. Every tensor's last piece reaches to the end of that page.
-  const auto behind = std::max_element(output.pieces().begin(), output.pieces().end(),
-                                       [](const CudaPiece& a, const CudaPiece& b) { return a.first < b.first; });
-  require(count_marks(element_bytes, output.data(), {numel, behind->first + behind->count - 1}, marks.get()));
+  for (const CudaPiece& piece : output.pieces) {
+    if (piece.kind != PieceKind::kTripwire) continue;
+    require(count_marks(element_bytes, output.data, {piece.first, piece.first + piece.count - 1}, marks.get()));
+  }
+  // Behind the last element, on its page, which is the tensor's own.
+  const int64_t page_end = page_count(numel, element_bytes) * page_elements(element_bytes);
+  require(count_marks(element_bytes, output.data, {numel, page_end - 1}, marks.get()));
   observation.wild_writes = marks.download(1).front() != 0;
   timings.check_ms = watch.lap();
   observation.ending = Ending::kCompleted;

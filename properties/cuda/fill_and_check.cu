@@ -58,23 +58,32 @@ __device__ ElementState state_of(const ClosedForm& form, const typename ElementT
   return both_zero ? ElementState::kRight : ElementState::kWrong;
 }
 
+// Pieces that are filled by one launch, piece by piece of its y dimension: small ones cost a launch, not the memory.
+struct PieceBatch {
+  static constexpr int64_t kMax = 64;
+  CudaPiece pieces[kMax];
+};
+
 template <class T>
-__global__ void fill_input_kernel(ClosedForm form, int tensor, bool filler, typename ElementTraits<T>::Bits* data,
-                                  int64_t numel, int64_t first, int64_t count) {
+__global__ void fill_input_kernel(ClosedForm form, int tensor, typename ElementTraits<T>::Bits* data, int64_t numel,
+                                  PieceBatch batch) {
   using Bits = typename ElementTraits<T>::Bits;
-  for (int64_t i = first_item(); i < count; i += item_step()) {
-    const int64_t n = first + i;
-    if (n >= numel) {
+  const CudaPiece piece = batch.pieces[blockIdx.y];
+  for (int64_t i = first_item(); i < piece.count; i += item_step()) {
+    const int64_t n = piece.first + i;
+    if (piece.kind == PieceKind::kTripwire || n >= numel) {
       data[n] = poison<Bits>();
     } else {
-      data[n] = stored_bits<T>(filler ? filler_value(form, tensor, n) : form.input(tensor, n));
+      data[n] =
+          stored_bits<T>(piece.kind == PieceKind::kFiller ? filler_value(form, tensor, n) : form.input(tensor, n));
     }
   }
 }
 
 template <class Bits>
-__global__ void fill_poison_kernel(Bits* data, int64_t first, int64_t count) {
-  for (int64_t i = first_item(); i < count; i += item_step()) data[first + i] = poison<Bits>();
+__global__ void fill_poison_kernel(Bits* data, PieceBatch batch) {
+  const CudaPiece piece = batch.pieces[blockIdx.y];
+  for (int64_t i = first_item(); i < piece.count; i += item_step()) data[piece.first + i] = poison<Bits>();
 }
 
 template <class Bits>
@@ -133,26 +142,40 @@ void with_bits(int64_t element_bytes, F&& f) {
   }
 }
 
+// Calls f with the grid and the pieces of each launch that fills `pieces`.
+template <class F>
+void for_batches(const std::vector<CudaPiece>& pieces, F&& f) {
+  const auto count = static_cast<int64_t>(pieces.size());
+  for (int64_t first = 0; first < count; first += PieceBatch::kMax) {
+    const int64_t size = std::min(PieceBatch::kMax, count - first);
+    PieceBatch batch{};
+    int64_t longest = 0;
+    for (int64_t i = 0; i < size; ++i) {
+      batch.pieces[i] = pieces[static_cast<size_t>(first + i)];
+      longest = std::max(longest, batch.pieces[i].count);
+    }
+    f(dim3(static_cast<unsigned>(blocks_for(longest, kThreads * 16)), static_cast<unsigned>(size)), batch);
+  }
+}
+
 }  // namespace
 
-std::string fill_input(const ClosedForm& form, int tensor, bool filler, void* data, const Interval& elements) {
-  const int64_t count = size_of(elements);
-  if (count <= 0) return {};
+std::string fill_input(const ClosedForm& form, int tensor, void* data, const std::vector<CudaPiece>& pieces) {
   with_dtype(form.dtype, [&](auto element) {
     using T = decltype(element);
-    fill_input_kernel<T><<<blocks_for(count, kThreads * 16), kThreads>>>(
-        form, tensor, filler, static_cast<typename ElementTraits<T>::Bits*>(data), form.shape.numel(), elements.first,
-        count);
+    for_batches(pieces, [&](dim3 grid, const PieceBatch& batch) {
+      fill_input_kernel<T><<<grid, kThreads>>>(form, tensor, static_cast<typename ElementTraits<T>::Bits*>(data),
+                                               form.shape.numel(), batch);
+    });
   });
   return launched("fill_input");
 }
 
-std::string fill_poison(int64_t element_bytes, void* data, const Interval& elements) {
-  const int64_t count = size_of(elements);
-  if (count <= 0) return {};
+std::string fill_poison(int64_t element_bytes, void* data, const std::vector<CudaPiece>& pieces) {
   with_bits(element_bytes, [&](auto bits) {
-    fill_poison_kernel<<<blocks_for(count, kThreads * 16), kThreads>>>(static_cast<decltype(bits)*>(data),
-                                                                       elements.first, count);
+    for_batches(pieces, [&](dim3 grid, const PieceBatch& batch) {
+      fill_poison_kernel<<<grid, kThreads>>>(static_cast<decltype(bits)*>(data), batch);
+    });
   });
   return launched("fill_poison");
 }

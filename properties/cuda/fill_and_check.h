@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "kernels/execution/cuda/cuda_memory.h"
 #include "kernels/execution/interval.h"
 #include "properties/closed_form.h"
 
@@ -24,11 +26,12 @@ struct ChunkCount {
   int64_t wrong() const { return packed >> 16; }
 };
 
-/// Writes the inputs' values (filler_value() where `filler`); elements from the form's numel on get poison.
-std::string fill_input(const ClosedForm& form, int tensor, bool filler, void* data, const Interval& elements);
+/// Writes an input's values into `pieces`: the form's where they are own, filler_value() where they are filler, poison
+/// into tripwires and from the form's numel on.
+std::string fill_input(const ClosedForm& form, int tensor, void* data, const std::vector<CudaPiece>& pieces);
 
-/// Writes poison_bits(element_bytes).
-std::string fill_poison(int64_t element_bytes, void* data, const Interval& elements);
+/// Writes poison_bits(element_bytes) into `pieces`.
+std::string fill_poison(int64_t element_bytes, void* data, const std::vector<CudaPiece>& pieces);
 
 /// Adds to *device_total the elements that do not hold the poison.
 std::string count_marks(int64_t element_bytes, const void* data, const Interval& elements,

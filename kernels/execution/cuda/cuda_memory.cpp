@@ -121,32 +121,6 @@ std::variant<int, std::string> usable_device() {
 
 int64_t round_up(int64_t value, int64_t unit) { return ceil_div(value, unit) * unit; }
 
-// Where a tensor lies in its reserved range, all in bytes.
-struct Layout {
-  int64_t before = 0;
-  int64_t mapped = 0;  // of the tensor: whole pages
-  int64_t after = 0;
-  int64_t total = 0;
-};
-
-// Guards are multiples of `unit` and at least one page wider than the reach, for accesses of several elements.
-std::variant<Layout, std::string> layout_of(int64_t numel, int64_t element_bytes, const IndexReach& reach,
-                                            int64_t unit) {
-  const std::string too_large = fmt::format("a tensor of {} elements does not fit in the address space", numel);
-  constexpr int64_t kLargest = int64_t{1} << 56;
-  const auto tensor = checked_mul(numel, element_bytes);
-  const auto before = checked_mul(reach.before, element_bytes);
-  const auto end = checked_mul(reach.end, element_bytes);
-  if (numel < 1 || !tensor || !before || !end) return too_large;
-  if (*tensor > kLargest || *before > kLargest || *end > kLargest) return too_large;
-  Layout layout;
-  layout.mapped = round_up(*tensor, kPageBytes);
-  layout.before = round_up(*before + kPageBytes, unit);
-  layout.after = round_up(std::max<int64_t>(0, *end - layout.mapped) + kPageBytes, unit);
-  layout.total = layout.before + layout.mapped + layout.after;
-  return layout;
-}
-
 }  // namespace
 
 std::variant<CudaPhysical, std::string> CudaPhysical::create(int64_t bytes) {
@@ -189,7 +163,9 @@ std::variant<CudaAddressRange, std::string> CudaAddressRange::reserve(int64_t by
 CudaAddressRange::~CudaAddressRange() {
   if (start_ == 0) return;
   // After a fault these fail, and the driver frees everything when the process ends.
-  for (const Mapping& mapping : mappings_) driver().unmap(mapping.at, static_cast<size_t>(mapping.bytes));
+  for (const auto& [offset, bytes] : mappings_) {
+    driver().unmap(start_ + static_cast<uint64_t>(offset), static_cast<size_t>(bytes));
+  }
   driver().address_free(start_, static_cast<size_t>(bytes_));
 }
 
@@ -197,8 +173,16 @@ std::optional<std::string> CudaAddressRange::map(int64_t offset, const CudaPhysi
   if (offset < 0 || offset > bytes_ - memory.bytes()) return "a mapping does not fit in its range";
   const uint64_t at = start_ + static_cast<uint64_t>(offset);
   const CUresult result = driver().map(at, static_cast<size_t>(memory.bytes()), 0, memory.handle(), 0);
-  if (result == CUDA_SUCCESS) mappings_.push_back({at, memory.bytes()});
+  if (result == CUDA_SUCCESS) mappings_.emplace(offset, memory.bytes());
   return driver().failure("cuMemMap", result);
+}
+
+std::optional<std::string> CudaAddressRange::unmap(int64_t offset) {
+  const auto found = mappings_.find(offset);
+  if (found == mappings_.end()) return "nothing is mapped there";
+  const CUresult result = driver().unmap(start_ + static_cast<uint64_t>(offset), static_cast<size_t>(found->second));
+  if (result == CUDA_SUCCESS) mappings_.erase(found);
+  return driver().failure("cuMemUnmap", result);
 }
 
 std::optional<std::string> CudaAddressRange::allow_access(int64_t offset, int64_t bytes) {
@@ -211,82 +195,40 @@ std::optional<std::string> CudaAddressRange::allow_access(int64_t offset, int64_
                                                                 static_cast<size_t>(bytes), &access, 1));
 }
 
-void* CudaTensor::at(uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+std::variant<CudaExtent, std::string> extent_of(int64_t numel, int64_t element_bytes, const IndexReach& reach) {
+  const std::string too_large = fmt::format("a tensor of {} elements does not fit in the address space", numel);
+  constexpr int64_t kLargest = int64_t{1} << 56;
+  const auto tensor = checked_mul(numel, element_bytes);
+  const auto before = checked_mul(reach.before, element_bytes);
+  const auto end = checked_mul(reach.end, element_bytes);
+  if (numel < 1 || !tensor || !before || !end) return too_large;
+  if (*tensor > kLargest || *before > kLargest || *end > kLargest) return too_large;
+  CudaExtent extent;
+  extent.before = round_up(*before, kPageBytes) + kPageBytes;
+  extent.mapped = round_up(*tensor, kPageBytes);
+  extent.end = std::max(round_up(*end, kPageBytes), extent.mapped) + kPageBytes;
+  return extent;
 }
 
-std::optional<std::string> CudaTensor::map_own(int64_t offset, CudaPhysical memory) {
-  if (auto error = range_.map(before_bytes_ + offset, memory)) return error;
-  physical_bytes_ += memory.bytes();
-  memory_.push_back(std::move(memory));
-  return std::nullopt;
-}
-
-std::variant<CudaTensor, std::string> CudaTensor::dense(int64_t numel, int64_t element_bytes, const IndexReach& reach) {
-  auto layout = layout_of(numel, element_bytes, reach, kPageBytes);
-  if (auto* error = std::get_if<std::string>(&layout)) return std::move(*error);
-  const auto [before, mapped, after, total] = std::get<Layout>(layout);
-  auto range = CudaAddressRange::reserve(total);
-  if (auto* error = std::get_if<std::string>(&range)) return std::move(*error);
-  auto memory = CudaPhysical::create(mapped);
-  if (auto* error = std::get_if<std::string>(&memory)) return std::move(*error);
-  CudaTensor tensor(std::get<CudaAddressRange>(std::move(range)), before);
-  if (auto error = tensor.map_own(0, std::get<CudaPhysical>(std::move(memory)))) return *error;
-  if (auto error = tensor.range_.allow_access(before, mapped)) return *error;
-  tensor.pieces_.push_back({0, mapped / element_bytes, false});
-  return tensor;
-}
-
-std::variant<CudaTensor, std::string> CudaTensor::aliased(int64_t numel, int64_t element_bytes, const IndexReach& reach,
-                                                          const std::vector<int64_t>& own,
-                                                          const CudaPhysical& tripwire) {
-  auto layout = layout_of(numel, element_bytes, reach, tripwire.bytes());
-  if (auto* error = std::get_if<std::string>(&layout)) return std::move(*error);
-  const auto [before, mapped, after, total] = std::get<Layout>(layout);
-  auto range = CudaAddressRange::reserve(total);
-  if (auto* error = std::get_if<std::string>(&range)) return std::move(*error);
-  CudaTensor tensor(std::get<CudaAddressRange>(std::move(range)), before);
-  tensor.has_tripwire_ = true;
-  for (int64_t at = 0; at < before; at += tripwire.bytes()) {
-    if (auto error = tensor.range_.map(at, tripwire)) return *error;
-  }
-  for (int64_t at = before + mapped; at < total; at += tripwire.bytes()) {
-    if (auto error = tensor.range_.map(at, tripwire)) return *error;
-  }
-  std::optional<CudaPhysical> filler;
-  auto next_own = own.begin();
-  const int64_t slots = slot_count(numel, element_bytes);
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    const int64_t first = slot * period_elements(element_bytes);
-    const int64_t bytes = slot_bytes(slot, numel, element_bytes);
-    const bool is_own = next_own != own.end() && *next_own == slot;
-    if (is_own) ++next_own;
-    if (is_own || !filler) {
-      auto memory = CudaPhysical::create(bytes);
-      if (auto* error = std::get_if<std::string>(&memory)) return std::move(*error);
-      tensor.pieces_.push_back({first, bytes / element_bytes, !is_own});
-      if (is_own) {
-        if (auto error = tensor.map_own(first * element_bytes, std::get<CudaPhysical>(std::move(memory))))
-          return *error;
-        continue;
-      }
-      filler = std::get<CudaPhysical>(std::move(memory));
-      tensor.physical_bytes_ += bytes;
-    }
-    if (filler->bytes() != bytes) return "the last slot has no memory of its own";
-    if (auto error = tensor.range_.map(before + first * element_bytes, *filler)) return *error;
-  }
-  if (next_own != own.end()) return "slots with memory of their own are not sorted, or lie outside the tensor";
-  if (filler) tensor.memory_.push_back(std::move(*filler));
-  if (auto error = tensor.range_.allow_access(0, total)) return *error;
-  return tensor;
-}
-
-int64_t tripwire_bytes(const IndexReach& reach, int64_t element_bytes) {
-  constexpr int64_t kMappings = 512;
-  int64_t bytes = kPageBytes;
-  while (bytes < 32 * kPageBytes && (reach.before + reach.end) * element_bytes > kMappings * bytes) bytes *= 2;
-  return bytes;
+std::variant<CudaDenseTensor, std::string> CudaDenseTensor::create(int64_t numel, int64_t element_bytes,
+                                                                   const IndexReach& reach) {
+  auto extent = extent_of(numel, element_bytes, reach);
+  if (auto* error = std::get_if<std::string>(&extent)) return std::move(*error);
+  const auto [before, mapped, end] = std::get<CudaExtent>(extent);
+  auto reserved = CudaAddressRange::reserve(before + end);
+  if (auto* error = std::get_if<std::string>(&reserved)) return std::move(*error);
+  auto created = CudaPhysical::create(mapped);
+  if (auto* error = std::get_if<std::string>(&created)) return std::move(*error);
+  auto& range = std::get<CudaAddressRange>(reserved);
+  auto& memory = std::get<CudaPhysical>(created);
+  if (auto error = range.map(before, memory)) return *error;
+  if (auto error = range.allow_access(before, mapped)) return *error;
+  CudaTensor tensor;
+  tensor.data = device_pointer(range.start() + static_cast<uint64_t>(before));
+  tensor.pieces.push_back({0, mapped / element_bytes, PieceKind::kOwn});
+  tensor.mappings = range.mappings();
+  tensor.physical_bytes = mapped;
+  return CudaDenseTensor(std::move(range), std::move(memory), std::move(tensor));
 }
 
 }  // namespace brink

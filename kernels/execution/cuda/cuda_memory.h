@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,6 +74,8 @@ class CudaAddressRange {
 
   /// Maps all of `memory` at byte `offset` of the range. Returns the error, if any.
   std::optional<std::string> map(int64_t offset, const CudaPhysical& memory);
+  /// Unmaps what was mapped at byte `offset`; nothing on the GPU may be using it. Returns the error, if any.
+  std::optional<std::string> unmap(int64_t offset);
   /// Lets kernels read and write bytes offset .. offset + bytes - 1, all of them mapped. Returns the error, if any.
   std::optional<std::string> allow_access(int64_t offset, int64_t bytes);
 
@@ -80,63 +83,66 @@ class CudaAddressRange {
   int64_t mappings() const { return static_cast<int64_t>(mappings_.size()); }
 
  private:
-  struct Mapping {
-    uint64_t at;
-    int64_t bytes;
-  };
   CudaAddressRange(uint64_t start, int64_t bytes) : start_(start), bytes_(bytes) {}
 
   uint64_t start_ = 0;
   int64_t bytes_ = 0;
-  std::vector<Mapping> mappings_;
+  std::map<int64_t, int64_t> mappings_;  // bytes by offset
 };
 
-/// Elements that have to be filled: first .. first + count - 1, at their own addresses. A piece may reach past the
+/// What a piece of a tensor's address space is.
+enum class PieceKind {
+  kOwn,       ///< stands for itself
+  kFiller,    ///< stands for every place of the same filler bytes that has no memory of its own
+  kTripwire,  ///< outside the tensor; stands for every place that is mapped to the tripwire
+};
+
+/// Elements that have to be filled: first .. first + count - 1, at their own addresses. An own piece may reach past the
 /// tensor's end, to the end of its last page.
 struct CudaPiece {
   int64_t first = 0;
   int64_t count = 0;
-  bool filler = false;  ///< stands for every slot that has no memory of its own
+  PieceKind kind = PieceKind::kOwn;
 };
 
-/// The address space of one tensor. Its start is aligned to kPageBytes.
-class CudaTensor {
+/// A tensor in GPU memory that something else owns.
+struct CudaTensor {
+  void* data = nullptr;  ///< device address of element 0, aligned to kPageBytes
+  std::vector<CudaPiece> pieces;
+  int64_t mappings = 0;
+  int64_t physical_bytes = 0;  ///< without the tripwire
+};
+
+/// Bytes around a tensor's start, whole pages.
+struct CudaExtent {
+  int64_t before = 0;  ///< of addresses before the start: what an index can reach, and a page
+  int64_t mapped = 0;  ///< of the tensor
+  int64_t end = 0;     ///< from the start to the end of what an index can reach or of the tensor, and a page
+};
+
+/// The extent of a tensor of `numel` >= 1 elements, or why the address space cannot hold it. The page on either side is
+/// for accesses of several elements.
+std::variant<CudaExtent, std::string> extent_of(int64_t numel, int64_t element_bytes, const IndexReach& reach);
+
+/// A tensor in memory of its own. The rest of its extent is reserved and not mapped: an access there faults.
+class CudaDenseTensor {
  public:
-  /// All of the tensor in memory of its own. The addresses that `reach` covers, and at least one page on either side,
-  /// are reserved and not mapped: an access there faults.
-  static std::variant<CudaTensor, std::string> dense(int64_t numel, int64_t element_bytes, const IndexReach& reach);
-
-  /// One filler of kPeriodBytes over the whole tensor, except for the slots `own` (own_slots() of
-  /// execution/alias_period.h, of the same tensor), which get memory of their own. The addresses that `reach` covers,
-  /// and at least one page on either side, are mapped to `tripwire`, over and over.
-  static std::variant<CudaTensor, std::string> aliased(int64_t numel, int64_t element_bytes, const IndexReach& reach,
-                                                       const std::vector<int64_t>& own, const CudaPhysical& tripwire);
-
-  /// Device address of element 0.
-  void* data() const { return at(range_.start() + static_cast<uint64_t>(before_bytes_)); }
-  const std::vector<CudaPiece>& pieces() const { return pieces_; }
-  /// Device address where all of the tripwire is mapped; null in dense memory.
-  void* tripwire() const { return has_tripwire_ ? at(range_.start()) : nullptr; }
-  int64_t mappings() const { return range_.mappings(); }
-  /// Without the tripwire.
-  int64_t physical_bytes() const { return physical_bytes_; }
+  static std::variant<CudaDenseTensor, std::string> create(int64_t numel, int64_t element_bytes,
+                                                           const IndexReach& reach);
+  const CudaTensor& tensor() const { return tensor_; }
 
  private:
-  static void* at(uint64_t address);
-  CudaTensor(CudaAddressRange range, int64_t before_bytes) : range_(std::move(range)), before_bytes_(before_bytes) {}
+  CudaDenseTensor(CudaAddressRange range, CudaPhysical memory, CudaTensor tensor)
+      : memory_(std::move(memory)), range_(std::move(range)), tensor_(std::move(tensor)) {}
 
-  // Maps `memory` at byte `offset` of the tensor and keeps it.
-  std::optional<std::string> map_own(int64_t offset, CudaPhysical memory);
-
-  CudaAddressRange range_;
-  int64_t before_bytes_;
-  std::vector<CudaPhysical> memory_;
-  std::vector<CudaPiece> pieces_;
-  int64_t physical_bytes_ = 0;
-  bool has_tripwire_ = false;
+  CudaPhysical memory_;
+  CudaAddressRange range_;  // ends first
+  CudaTensor tensor_;
 };
 
-/// Bytes of a tripwire, 2 to 64 MiB, that keeps the number of its mappings over this reach small.
-int64_t tripwire_bytes(const IndexReach& reach, int64_t element_bytes);
+/// `address` as a pointer.
+inline void* device_pointer(uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+}
 
 }  // namespace brink
