@@ -77,26 +77,46 @@ Decomposition narrowed_sizes(const Decomposition& shape, IndexType type) {
   });
 }
 
-BlockIndex block_of(const SizedLaunch& sized, const Position& at) {
+// The part of the grid that works on the element at `at`: its block, and its thread row where threads are independent.
+BlockPart part_of(const SizedLaunch& sized, const Position& at) {
   const Launch& launch = sized.launch;
-  if (sized.path == Path::kSpatial) {
-    return {at.outer % launch.grid_x, at.inner % (launch.grid_y * launch.block_y) / launch.block_y};
+  if (sized.path == Path::kLastDim) {
+    return {{at.outer % (launch.grid_x * launch.block_y) / launch.block_y, 0}, 0, launch.block_y - 1};
   }
-  return {at.outer % (launch.grid_x * launch.block_y) / launch.block_y, 0};
+  const int64_t column = at.inner % (launch.grid_y * launch.block_y);
+  const BlockIndex block{at.outer % launch.grid_x, column / launch.block_y};
+  if (has_barriers(sized.variant)) return {block, 0, launch.block_y - 1};
+  return {block, column % launch.block_y, column % launch.block_y};
 }
 
-// Blocks that write to a window element by its own address or by an address that wraps to it, and a few others: if one
-// of those writes to a window, something is wrong with this very list.
-std::vector<BlockIndex> blocks_to_run(const Decomposition& shape, const Dispatch& dispatch,
-                                      const std::vector<Interval>& windows, uint64_t seed) {
+// Sorts, and joins neighbouring parts of one block.
+std::vector<BlockPart> joined_parts(std::vector<BlockPart> parts) {
+  std::sort(parts.begin(), parts.end());
+  std::vector<BlockPart> result;
+  for (const BlockPart& part : parts) {
+    if (!result.empty() && result.back().block == part.block && part.first_y <= result.back().last_y + 1) {
+      result.back().last_y = std::max(result.back().last_y, part.last_y);
+    } else {
+      result.push_back(part);
+    }
+  }
+  return result;
+}
+
+// What writes to a window element by its own address or by an address that wraps to it, and a few others: if one of
+// those writes to a window, something is wrong with this very list.
+std::vector<BlockPart> parts_to_run(const Decomposition& shape, const Dispatch& dispatch,
+                                    const std::vector<Interval>& windows, uint64_t seed) {
   constexpr int kWraps = 8;
+  constexpr int kSamples = 2;
+  constexpr int64_t kSampledRows = 32;
   const IndexLimits limits = limits_of(dispatch.index_type);
   const Launch& launch = dispatch.sized.launch;
   const Decomposition seen = narrowed_sizes(shape, dispatch.index_type);
-  std::vector<BlockIndex> blocks;
+  std::vector<BlockPart> parts;
   const auto touch = [&](const Decomposition& sizes, int64_t n) {
-    const BlockIndex block = block_of(dispatch.sized, position_of(sizes, n));
-    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+    const BlockPart part = part_of(dispatch.sized, position_of(sizes, n));
+    if (parts.empty() || parts.back() != part) parts.push_back(part);
   };
   for (const Interval& window : windows) {
     for (int64_t n = window.first; n <= window.last; ++n) touch(shape, n);
@@ -108,31 +128,28 @@ std::vector<BlockIndex> blocks_to_run(const Decomposition& shape, const Dispatch
       for (int64_t n = window.first + offset; n <= last; ++n) touch(seen, n);
     }
   }
-  for (uint64_t i = 0; i < 2; ++i) {
+  for (int i = 0; i < kSamples; ++i) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     const uint64_t draw = seed >> 16;
-    blocks.push_back({static_cast<int64_t>(draw % static_cast<uint64_t>(launch.grid_x)),
-                      static_cast<int64_t>(draw / 7 % static_cast<uint64_t>(launch.grid_y))});
+    const BlockIndex block{static_cast<int64_t>(draw % static_cast<uint64_t>(launch.grid_x)),
+                           static_cast<int64_t>(draw / 7 % static_cast<uint64_t>(launch.grid_y))};
+    const bool whole = has_barriers(dispatch.sized.variant) || launch.block_y <= kSampledRows;
+    const int64_t first = whole ? 0 : static_cast<int64_t>(draw / 11) % (launch.block_y - kSampledRows + 1);
+    parts.push_back({block, first, whole ? launch.block_y - 1 : first + kSampledRows - 1});
   }
-  std::sort(blocks.begin(), blocks.end());
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  return blocks;
+  return joined_parts(std::move(parts));
 }
 
-// Element visits of one block, at most.
-int64_t visits_per_block(const Decomposition& shape, const SizedLaunch& sized) {
+// Element visits of one row of threads of a block, at most.
+double visits_per_row(const Decomposition& shape, const SizedLaunch& sized) {
   const Launch& launch = sized.launch;
-  const int64_t passes = 3;
-  int64_t columns = 0;
-  if (sized.path == Path::kSpatial) {
-    columns = ceil_div(shape.outer_size, launch.grid_x) *
-              ceil_div(shape.inner_size, launch.grid_y * launch.block_y) * launch.block_y;
-  } else {
-    columns = ceil_div(shape.outer_size, launch.grid_x * launch.block_y) * launch.block_y;
-  }
-  return checked_mul(columns, shape.dim_size).value_or(INT64_MAX / 4) <= INT64_MAX / 8
-             ? columns * shape.dim_size * passes
-             : INT64_MAX / 2;
+  const double passes = 3;
+  const bool spatial = sized.path == Path::kSpatial;
+  const double columns =
+      spatial ? static_cast<double>(ceil_div(shape.outer_size, launch.grid_x)) *
+                    static_cast<double>(ceil_div(shape.inner_size, launch.grid_y * launch.block_y))
+              : static_cast<double>(ceil_div(shape.outer_size, launch.grid_x * launch.block_y));
+  return columns * static_cast<double>(shape.dim_size) * passes;
 }
 
 void not_executed(Execution& execution, std::string reason) {
@@ -157,14 +174,16 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   if (!bytes) return not_executed(execution, "the tensor's bytes overflow int64");
 
   // Work first: nothing is mapped for a case that will not run.
-  std::vector<BlockIndex> blocks;
+  std::vector<BlockPart> parts;
   const bool all_blocks = whole || c.memory != MemoryKind::kSparse;
-  if (!all_blocks) blocks = blocks_to_run(shape, dispatch, windows, c.seed);
+  if (!all_blocks) parts = parts_to_run(shape, dispatch, windows, c.seed);
   const Launch& launch = dispatch.sized.launch;
-  const double block_count =
-      all_blocks ? static_cast<double>(launch.grid_x) * static_cast<double>(launch.grid_y)
-                 : static_cast<double>(blocks.size());
-  const double work = block_count * static_cast<double>(visits_per_block(shape, dispatch.sized));
+  double rows = 0;
+  for (const BlockPart& part : parts) rows += static_cast<double>(part.last_y - part.first_y + 1);
+  if (all_blocks) {
+    rows = static_cast<double>(launch.grid_x) * static_cast<double>(launch.grid_y) * static_cast<double>(launch.block_y);
+  }
+  const double work = rows * visits_per_row(shape, dispatch.sized);
   if (work > static_cast<double>(kHostWorkMax)) {
     return not_executed(execution,
                         fmt::format("{:.1e} element visits are more than the host takes on ({:.1e}); run it on a GPU",
@@ -218,7 +237,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
 
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
-  const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &blocks,
+  const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
                                    loop_limit(shape, launch, dispatch.index_type), tensors);
   execution.raw.kernel_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -25,7 +25,7 @@ inline constexpr int64_t kHostWorkMax = int64_t{1} << 33;
 
 /// The device that the host is in launch sizing: as many blocks as a large grid has, since it runs them one by one and
 /// most cases need only a few of them.
-inline constexpr int64_t kHostResidentBlocks = int64_t{1} << 22;
+inline constexpr int64_t kHostResidentBlocks = int64_t{1} << 28;
 /// The scale model's: few, so that its loops take several steps.
 inline constexpr int64_t kScaledResidentBlocks = 4;
 

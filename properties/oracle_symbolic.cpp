@@ -47,10 +47,12 @@ struct Rogue {
 };
 
 // Smallest k >= 0 with first <= k * step mod modulus <= last, or -1; 0 <= first <= last < modulus, 0 <= step < modulus.
-// Euclid's algorithm: where no multiple below the modulus hits, ask how often to go around.
+// Euclid's algorithm: where no multiple below the modulus hits, ask how often to go around; a step of more than half the
+// modulus is taken backwards, so that each level halves the modulus.
 Exact first_multiple_in(Exact step, Exact modulus, Exact first, Exact last) {
   if (first == 0) return 0;
   if (step == 0) return -1;
+  if (2 * step > modulus) return first_multiple_in(modulus - step, modulus, modulus - last, modulus - first);
   const Exact k = (first + step - 1) / step;
   if (k * step <= last) return k;
   const Exact rounds = first_multiple_in(step - 1 - (modulus - 1) % step, step, first % step, last % step);

@@ -103,9 +103,12 @@ BlockEnd trace_typed(const Launching& launching, TraceLog& log) {
       run_kernel<decltype(operation)::value, decltype(variant)::value, I>(thread, memory, launching.shape);
     };
     const Launch& launch = launching.dispatch.sized.launch;
-    return for_each_block(launch, nullptr, [&](const BlockIndex& at) {
-      return block.run(launch, has_barriers(launching.dispatch.sized.variant),
-                       loop_limit(launching.shape, launch, launching.dispatch.index_type), at.x, at.y, body);
+    const int64_t limit = loop_limit(launching.shape, launch, launching.dispatch.index_type);
+    return for_each_block(launch, nullptr, [&](const BlockPart& part) {
+      const BlockIndex& at = part.block;
+      return has_barriers(launching.dispatch.sized.variant)
+                 ? block.run_together(launch, limit, at.x, at.y, body)
+                 : block.run_in_turn(launch, limit, at.x, at.y, part.first_y, part.last_y, body);
     });
   };
   return with_operation(launching.operation, [&](auto operation) {

@@ -49,8 +49,8 @@ void HostBlock::wait(HostThread& thread, Wait what) {
   strand.scheduler = std::move(strand.scheduler).resume();
 }
 
-BlockEnd HostBlock::run_fibers(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
-                               const Body& body) {
+BlockEnd HostBlock::run_together(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
+                                 const std::function<void(HostThread&)>& body) {
   const auto threads = static_cast<size_t>(launch.threads());
   if (strands_.size() < threads) {
     strands_ = std::vector<Strand>(threads);

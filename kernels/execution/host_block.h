@@ -75,24 +75,23 @@ class HostThread {
 /// How a block ended.
 enum class BlockEnd { kCompleted, kHang, kBarrierDivergence };
 
-/// Runs the threads of one block: one after the other where the kernel has no barrier, else as fibers that go from
-/// barrier to barrier together. Keeps its fibers and shared memory from block to block.
+/// Runs the threads of one block. Keeps its fibers and shared memory from block to block.
 class HostBlock {
  public:
   HostBlock() = default;
   HostBlock(const HostBlock&) = delete;
   HostBlock& operator=(const HostBlock&) = delete;
 
-  /// `kernel(thread)` runs once for each thread of block (index_x, index_y).
+  /// Runs `kernel(thread)` for the threads of block (index_x, index_y) whose y is first_y .. last_y, one after the
+  /// other: for kernels without barriers.
   template <class Kernel>
-  BlockEnd run(const Launch& launch, bool has_barriers, int64_t loop_limit, int64_t index_x, int64_t index_y,
-               const Kernel& kernel) {
-    if (has_barriers) return run_fibers(launch, loop_limit, index_x, index_y, kernel);
+  BlockEnd run_in_turn(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y, int64_t first_y,
+                       int64_t last_y, const Kernel& kernel) {
     HostThread thread(*this, launch, loop_limit);
     try {
-      for (int y = 0; y < launch.block_y; ++y) {
+      for (int64_t y = first_y; y <= last_y; ++y) {
         for (int x = 0; x < launch.block_x; ++x) {
-          thread.place(index_x, index_y, x, y);
+          thread.place(index_x, index_y, x, static_cast<int>(y));
           kernel(thread);
         }
       }
@@ -101,6 +100,10 @@ class HostBlock {
     }
     return BlockEnd::kCompleted;
   }
+
+  /// Runs all threads of block (index_x, index_y) as fibers that go from barrier to barrier together.
+  BlockEnd run_together(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
+                        const std::function<void(HostThread&)>& kernel);
 
  private:
   friend class HostThread;
@@ -121,7 +124,6 @@ class HostBlock {
     ~Strand();
   };
 
-  BlockEnd run_fibers(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y, const Body& body);
   void start_strand(Strand& strand);
   void wait(HostThread& thread, Wait what);
 

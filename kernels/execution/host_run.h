@@ -18,10 +18,18 @@ struct BlockIndex {
   auto operator<=>(const BlockIndex&) const = default;
 };
 
-/// Runs a kernel of this project on the host: every block of the launch, or only those in `blocks` where it is not null.
-/// A loop that takes more than `loop_limit` iterations ends the run as a hang.
+/// A block, or, of a kernel without barriers, some rows of its threads: thread_y from first_y to last_y.
+struct BlockPart {
+  BlockIndex block;
+  int64_t first_y = 0;
+  int64_t last_y = 0;
+  auto operator<=>(const BlockPart&) const = default;
+};
+
+/// Runs a kernel of this project on the host: every block of the launch, or only `parts` where it is not null. A loop
+/// that takes more than `loop_limit` iterations ends the run as a hang.
 BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
-                     const std::vector<BlockIndex>* blocks, int64_t loop_limit, HostTensors& tensors);
+                     const std::vector<BlockPart>* parts, int64_t loop_limit, HostTensors& tensors);
 
 /// Iterations after which a loop of this launch counts as one that never ends: more than any takes whose counter does
 /// not wrap, and for a narrow counter as many as it has values.
@@ -35,18 +43,18 @@ inline int64_t loop_limit(const Decomposition& shape, const Launch& launch, Inde
 /// Whether the threads of a block of this variant wait for each other.
 constexpr bool has_barriers(Variant variant) { return variant != Variant::kColumns; }
 
-/// Calls `run(block_index)` for every block of `launch`, or for `blocks` alone, until one does not complete.
+/// Calls `run(part)` for every block of `launch`, or for `parts` alone, until one does not complete.
 template <class Run>
-BlockEnd for_each_block(const Launch& launch, const std::vector<BlockIndex>* blocks, const Run& run) {
-  if (blocks != nullptr) {
-    for (const BlockIndex& block : *blocks) {
-      if (const BlockEnd end = run(block); end != BlockEnd::kCompleted) return end;
+BlockEnd for_each_block(const Launch& launch, const std::vector<BlockPart>* parts, const Run& run) {
+  if (parts != nullptr) {
+    for (const BlockPart& part : *parts) {
+      if (const BlockEnd end = run(part); end != BlockEnd::kCompleted) return end;
     }
     return BlockEnd::kCompleted;
   }
   for (int64_t y = 0; y < launch.grid_y; ++y) {
     for (int64_t x = 0; x < launch.grid_x; ++x) {
-      if (const BlockEnd end = run({x, y}); end != BlockEnd::kCompleted) return end;
+      if (const BlockEnd end = run({{x, y}, 0, launch.block_y - 1}); end != BlockEnd::kCompleted) return end;
     }
   }
   return BlockEnd::kCompleted;

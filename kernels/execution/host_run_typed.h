@@ -7,7 +7,7 @@ namespace brink {
 /// run_on_host for one element type; instantiated once each, in host_run_*.cpp.
 template <class T>
 BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
-                           const std::vector<BlockIndex>* blocks, int64_t loop_limit, HostTensors& tensors) {
+                           const std::vector<BlockPart>* parts, int64_t loop_limit, HostTensors& tensors) {
   const HostMemory<T> memory(tensors);
   static thread_local HostBlock block;
   return with_operation(kernel.operation, [&](auto operation) {
@@ -17,8 +17,11 @@ BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, c
         const auto body = [&](HostThread& thread) {
           run_kernel<decltype(operation)::value, decltype(variant)::value, I>(thread, memory, shape);
         };
-        return for_each_block(launch, blocks, [&](const BlockIndex& at) {
-          return block.run(launch, has_barriers(kernel.variant), loop_limit, at.x, at.y, body);
+        return for_each_block(launch, parts, [&](const BlockPart& part) {
+          const BlockIndex& at = part.block;
+          return has_barriers(kernel.variant)
+                     ? block.run_together(launch, loop_limit, at.x, at.y, body)
+                     : block.run_in_turn(launch, loop_limit, at.x, at.y, part.first_y, part.last_y, body);
         });
       });
     });
@@ -26,12 +29,12 @@ BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, c
 }
 
 extern template BlockEnd run_on_host_typed<F16>(const KernelId&, const Decomposition&, const Launch&,
-                                                const std::vector<BlockIndex>*, int64_t, HostTensors&);
+                                                const std::vector<BlockPart>*, int64_t, HostTensors&);
 extern template BlockEnd run_on_host_typed<BF16>(const KernelId&, const Decomposition&, const Launch&,
-                                                 const std::vector<BlockIndex>*, int64_t, HostTensors&);
+                                                 const std::vector<BlockPart>*, int64_t, HostTensors&);
 extern template BlockEnd run_on_host_typed<float>(const KernelId&, const Decomposition&, const Launch&,
-                                                  const std::vector<BlockIndex>*, int64_t, HostTensors&);
+                                                  const std::vector<BlockPart>*, int64_t, HostTensors&);
 extern template BlockEnd run_on_host_typed<double>(const KernelId&, const Decomposition&, const Launch&,
-                                                   const std::vector<BlockIndex>*, int64_t, HostTensors&);
+                                                   const std::vector<BlockPart>*, int64_t, HostTensors&);
 
 }  // namespace brink
