@@ -46,7 +46,7 @@ std::string direction_difference(const Case& c, const Decomposition& shape, Exam
 
 int CheckReport::exit_status() const {
   if (!findings.empty()) return 1;
-  return missing.empty() && executed > 0 ? 0 : 3;
+  return missing.empty() && launched > 0 ? 0 : 3;
 }
 
 Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {
@@ -72,7 +72,11 @@ Examination shrink(Examiner& examiner, const Examination& failing, Role role, in
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   CheckReport report;
   const auto start = Clock::now();
-  const CaseGenerator generator(options.generator);
+  GeneratorOptions generator_options = options.generator;
+  if (generator_options.device == Device::kCuda) {
+    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
+  }
+  const CaseGenerator generator(generator_options);
   Examiner examiner(options.generator.device, options.limit_seconds);
   // Boundary cases are 60% of all, and half of them go to each path's targets.
   const auto targets = static_cast<int64_t>(generator.targets().size());
@@ -91,6 +95,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     report.predict_seconds += e.predict_seconds;
     const bool executed = e.observed.verdict != Verdict::kNotExecuted;
     if (executed) ++report.executed;
+    if (executed && e.shape.numel() != 0) ++report.launched;
     if (!executed) ++report.not_executed[e.observed.reason];
     ++report.verdicts[std::string(name_of(e.observed.verdict))];
     ++report.by_implementation[c.implementation.name()][std::string(name_of(e.observed.verdict))];

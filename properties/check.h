@@ -36,6 +36,7 @@ struct CheckReport {
   int64_t planned = 0;
   int64_t examined = 0;
   int64_t executed = 0;
+  int64_t launched = 0;  ///< executed cases that are not empty: an empty tensor needs no device
   double seconds = 0;
   double predict_seconds = 0;  ///< the oracle's share
   double generate_seconds = 0;

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "properties/windows.h"
 
 namespace brink {
+
+namespace {
+constexpr double kPredictedHangSeconds = 5;
+}
 
 std::vector<std::string> findings(const Examination& e, Role role) {
   std::vector<std::string> lines;
@@ -51,8 +56,10 @@ Examination Examiner::examine(const Case& c) {
   const Verdict predicted = e.prediction.verdict;
   const bool scaled_hang = predicted == Verdict::kHang && c.implementation.scaled();
   const bool dangerous = (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
+  // What is predicted to hang need not have the whole of a limit that is meant for slow kernels.
+  const double limit = predicted == Verdict::kHang ? std::min(limit_, kPredictedHangSeconds) : limit_;
   e.execution = device_ == Device::kHost && !dangerous ? execute_on_host(c, windows)
-                                                       : worker_.execute(c, windows, limit_);
+                                                       : worker_.execute(c, windows, limit);
   e.observed = outcome_of(c, e.shape, e.prediction, e.execution);
   e.differences = differences(c, e.shape, e.prediction, e.execution, e.observed);
   return e;

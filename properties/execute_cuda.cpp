@@ -1,16 +1,22 @@
 #include "properties/execute_cuda.h"
 
+#include <fmt/format.h>
+
 #include "kernels/execution/cuda/cuda_device.h"
 #include "properties/cuda_run.h"
 #include "properties/input_windows.h"
 
 namespace brink {
 
-Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows) {
+Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, const OnLaunch& on_launch) {
   Execution execution;
   RawObservation& raw = execution.raw;
   if (const auto reason = cuda_unavailable()) {
     raw.reason = *reason;
+    return execution;
+  }
+  if (c.implementation.scaled()) {
+    raw.reason = fmt::format("{} is a scale model: it runs on the host", c.implementation.name());
     return execution;
   }
   const auto shape = std::get<Decomposition>(decompose(c));
@@ -31,6 +37,7 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows) {
   }
   execution.launched = std::get<Dispatch>(decision);
   const Dispatch& d = *execution.launched;
+  if (on_launch) on_launch(d);
   raw = run_on_cuda({form,
                      {c.operation, d.sized.variant, c.dtype, d.index_type},
                      d.sized.launch,

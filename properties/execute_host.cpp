@@ -163,7 +163,8 @@ struct Buffers {
 };
 
 template <class T>
-void run_typed(const Case& c, const Decomposition& shape, const std::vector<Interval>& windows, Execution& execution) {
+void run_typed(const Case& c, const Decomposition& shape, const std::vector<Interval>& windows,
+               const OnLaunch& on_launch, Execution& execution) {
   const Dispatch& dispatch = *execution.launched;
   const ClosedForm form = closed_form_of(c, shape);
   const FormSource source(form);
@@ -235,6 +236,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
     poison<T>(tensors.output, window);
   }
 
+  if (on_launch) on_launch(dispatch);
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
   const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
@@ -257,7 +259,7 @@ FixedOccupancy host_occupancy(const Implementation& implementation) {
   return FixedOccupancy(implementation.scaled() ? kScaledResidentBlocks : kHostResidentBlocks);
 }
 
-Execution execute_on_host(const Case& c, const std::vector<Interval>& windows) {
+Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, const OnLaunch& on_launch) {
   Execution execution;
   const auto shape = std::get<Decomposition>(decompose(c));
   FixedOccupancy occupancy = host_occupancy(c.implementation);
@@ -268,7 +270,7 @@ Execution execute_on_host(const Case& c, const std::vector<Interval>& windows) {
     return execution;
   }
   execution.launched = std::get<Dispatch>(decision);
-  with_dtype(c.dtype, [&](auto element) { run_typed<decltype(element)>(c, shape, windows, execution); });
+  with_dtype(c.dtype, [&](auto element) { run_typed<decltype(element)>(c, shape, windows, on_launch, execution); });
   return execution;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct Execution {
   RawObservation raw;
 };
 
+/// Called with what is about to be launched, so that it is known even where the launch never ends.
+using OnLaunch = std::function<void(const Dispatch&)>;
+
 /// Largest amount of work, in element visits, that the host takes on for one case.
 inline constexpr int64_t kHostWorkMax = int64_t{1} << 33;
 
@@ -34,7 +38,7 @@ FixedOccupancy host_occupancy(const Implementation& implementation);
 
 /// Runs a valid, non-empty case in this process. `windows` are the output elements to look at (sorted, disjoint); a
 /// tensor of up to kWholeMax elements is looked at whole. A case that faults takes the process with it: see worker.h.
-Execution execute_on_host(const Case& c, const std::vector<Interval>& windows);
+Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, const OnLaunch& on_launch = {});
 
 /// Tensors of up to this many elements are held, run and looked at whole.
 inline constexpr int64_t kWholeMax = int64_t{1} << 17;

@@ -18,6 +18,8 @@ std::vector<Interval> intervals_from_json(const Json& j) {
   return result;
 }
 
+}  // namespace
+
 Json dispatch_to_json(const Dispatch& d) {
   const Launch& l = d.sized.launch;
   return {{"index_type", static_cast<int>(d.index_type)},
@@ -34,8 +36,6 @@ Dispatch dispatch_from_json(const Json& j) {
            {l.at(0).get<int64_t>(), l.at(1).get<int64_t>(), l.at(2).get<int64_t>(), l.at(3).get<int64_t>(),
             l.at(4).get<int64_t>()}}};
 }
-
-}  // namespace
 
 Json execution_to_json(const Execution& execution) {
   const RawObservation& raw = execution.raw;

@@ -10,4 +10,7 @@ namespace brink {
 nlohmann::json execution_to_json(const Execution& execution);
 Execution execution_from_json(const nlohmann::json& j);
 
+nlohmann::json dispatch_to_json(const Dispatch& dispatch);
+Dispatch dispatch_from_json(const nlohmann::json& j);
+
 }  // namespace brink

@@ -57,7 +57,8 @@ std::vector<uint64_t> candidate_values(const Launching& launching, int64_t n, in
   std::vector<uint64_t> result;
   if (space.narrowed.dim_size > max_column) return result;
   const Exact numel = space.narrowed.numel();
-  for (Exact l = n; l < numel && static_cast<int>(result.size()) < max_writers; l += space.modulus) {
+  if ((numel - 1 - n) / space.modulus >= max_writers) return result;
+  for (Exact l = n; l < numel; l += space.modulus) {
     const Position at = position_of(space.narrowed, static_cast<int64_t>(l));
     result.push_back(column_value(launching.form, space.narrowed.dim_size, at.dim, [&](int64_t d) {
       return space.wrap(linear_index(space.narrowed, {at.outer, d, at.inner}));

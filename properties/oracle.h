@@ -48,8 +48,8 @@ struct IterationSpace {
 
 IterationSpace iteration_space(const Launching& launching);
 
-/// Values that element `n` may hold where it is contended: one per writer, at most `max_writers` of them. Empty where a
-/// writer's column is longer than `max_column`.
+/// Values that element `n` may hold where it is contended, one per writer. Empty where it has more than `max_writers`
+/// or their columns are longer than `max_column`.
 std::vector<uint64_t> candidate_values(const Launching& launching, int64_t n, int max_writers, int64_t max_column);
 
 /// The engines behind predict().

@@ -62,14 +62,15 @@ Receive receive_line(int socket, std::string& buffer, std::string& line, double 
   }
 }
 
-Json answer(Device device, const Json& request) {
+Json answer(Device device, const Json& request, int socket) {
   if (request.contains("case")) {
     const auto c = parse_case(request.at("case").get<std::string>());
     std::vector<Interval> windows;
     for (const Json& i : request.at("windows")) windows.push_back({i.at(0).get<int64_t>(), i.at(1).get<int64_t>()});
     const Case& valid = std::get<Case>(c);
-    return execution_to_json(device == Device::kHost ? execute_on_host(valid, windows)
-                                                     : execute_on_cuda(valid, windows));
+    const OnLaunch on_launch = [&](const Dispatch& d) { send_line(socket, Json{{"launching", dispatch_to_json(d)}}.dump()); };
+    return execution_to_json(device == Device::kHost ? execute_on_host(valid, windows, on_launch)
+                                                     : execute_on_cuda(valid, windows, on_launch));
   }
   if (request.contains("occupancy")) {
     const Json& o = request.at("occupancy");
@@ -96,7 +97,7 @@ Json answer(Device device, const Json& request) {
   while (receive_line(socket, buffer, line, 1e9) == Receive::kLine) {
     Json reply;
     try {
-      reply = answer(device, Json::parse(line));
+      reply = answer(device, Json::parse(line), socket);
     } catch (const std::exception& e) {
       reply = {{"failed", e.what()}};
     }
@@ -161,12 +162,16 @@ Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
     if (reply.reason = start(); !reply.reason.empty()) return reply;
   }
   std::string line;
-  const Receive received = send_line(socket_, request.dump())
-                               ? receive_line(socket_, received_, line, limit_seconds)
-                               : Receive::kClosed;
-  if (received == Receive::kLine) {
-    reply.value = Json::parse(line);
-    return reply;
+  Receive received = send_line(socket_, request.dump()) ? Receive::kLine : Receive::kClosed;
+  while (received == Receive::kLine) {
+    received = receive_line(socket_, received_, line, limit_seconds);
+    if (received != Receive::kLine) break;
+    Json value = Json::parse(line);
+    if (!value.contains("launching")) {
+      reply.value = std::move(value);
+      return reply;
+    }
+    reply.launched = dispatch_from_json(value.at("launching"));
   }
   reply.timed_out = received == Receive::kTimeout;
   if (reply.timed_out) kill(process_, SIGKILL);
@@ -195,7 +200,10 @@ Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, d
     return execution;
   }
   execution.raw.reason = reply.value ? reply.value->at("failed").get<std::string>() : reply.reason;
-  if (!reply.value) execution.raw.ending = reply.timed_out ? Ending::kHang : Ending::kFault;
+  if (!reply.value) {
+    execution.raw.ending = reply.timed_out ? Ending::kHang : Ending::kFault;
+    execution.launched = reply.launched;
+  }
   return execution;
 }
 

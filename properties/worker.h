@@ -36,6 +36,7 @@ class Worker {
  private:
   struct Reply {
     std::optional<nlohmann::json> value;
+    std::optional<Dispatch> launched;  ///< said before the value, or before the end
     bool timed_out = false;
     std::string reason;
   };

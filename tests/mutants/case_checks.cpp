@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/check.h"
+#include "properties/windows.h"
+#include "tests/mutants/checks.h"
+
+namespace brink {
+
+namespace {
+
+Case case_of(const char* implementation, Operation operation, std::vector<int64_t> shape, int64_t axis) {
+  Case c;
+  c.operation = operation;
+  c.shape = std::move(shape);
+  c.axis = axis;
+  c.implementation = *parse_implementation(implementation);
+  return c;
+}
+
+struct Planned {
+  Decomposition shape;
+  Prediction prediction;
+  Dispatch dispatch;
+  std::vector<Interval> windows;
+};
+
+Planned plan(const Case& c) {
+  Planned p;
+  p.shape = std::get<Decomposition>(decompose(c));
+  FixedOccupancy occupancy = host_occupancy(c.implementation);
+  p.prediction = predict(c, occupancy, Engine::kSymbolic);
+  p.dispatch = std::get<Dispatch>(dispatch(c.implementation, p.shape, c.operation, c.dtype, occupancy));
+  p.windows = choose_windows(c, p.shape, p.prediction);
+  return p;
+}
+
+const CaseGenerator& generator() {
+  // Solving for the targets takes a while; what they are is checked below, whatever mutant was on at first.
+  static const CaseGenerator generator{[] {
+    GeneratorOptions options;
+    options.exact_prime = false;
+    return options;
+  }()};
+  return generator;
+}
+
+bool looked_at(const std::vector<Interval>& windows, int64_t n) {
+  return std::any_of(windows.begin(), windows.end(), [&](const Interval& w) { return w.first <= n && n <= w.last; });
+}
+
+}  // namespace
+
+std::string windows_show_what_they_must() {
+  Draws draws(1);
+  size_t i = 0;
+  for (const Target& target : generator().targets()) {
+    if (++i % 5 != 0) continue;
+    const Case c = generator().at(target, draws);
+    const Planned p = plan(c);
+    const int64_t numel = p.shape.numel();
+    const auto fail = [&](std::string_view what) { return fmt::format("{}: {}", repeat_command(c, "host"), what); };
+    for (size_t w = 0; w < p.windows.size(); ++w) {
+      const Interval& window = p.windows[w];
+      if (window.first < 0 || window.last >= numel || window.first > window.last) return fail("a window outside the tensor");
+      if (w > 0 && window.first <= p.windows[w - 1].last + 1) return fail("windows that overlap or touch");
+    }
+    std::vector<std::pair<std::string, int64_t>> places = {{"start", 0}, {"end", numel - 1}, {"row end", p.shape.inner_size - 1}};
+    for (const int bits : {31, 32}) {
+      places.emplace_back(fmt::format("2^{}", bits), int64_t{1} << bits);
+      places.emplace_back(fmt::format("2^{} bytes", bits), (int64_t{1} << bits) / size_of(c.dtype));
+    }
+    if (const int bits = limits_of(p.dispatch.index_type).bits; bits < 64) {
+      places.emplace_back("wrapped end", (numel - 1) % (int64_t{1} << bits));
+    }
+    if (const auto element = boundary_element(target.expression, target.boundary, c.dtype)) {
+      places.emplace_back("boundary", *element);
+    }
+    for (const auto& [name, place] : places) {
+      for (int64_t n = place - 8; n <= place + 8; ++n) {
+        if (place >= 0 && place < numel && n >= 0 && n < numel && !looked_at(p.windows, n)) {
+          return fail(fmt::format("element {} at {} is in no window", n, name));
+        }
+      }
+    }
+  }
+  return "";
+}
+
+std::string known_cells_are_reached() {
+  const auto reach = [](const Case& c) {
+    const Planned p = plan(c);
+    Execution execution;
+    execution.launched = p.dispatch;
+    execution.raw.ending = Ending::kCompleted;
+    execution.raw.looked_at = p.windows;
+    return cells_reached(c, p.shape, execution);
+  };
+  const auto has = [](const std::vector<Cell>& cells, std::string_view text) {
+    return std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) { return to_text(cell) == text; });
+  };
+  // The last offset of 2 * 2^31 elements is 2^32 - 1.
+  const std::pair<int64_t, const char*> seeds[] = {{2147483647, "below"}, {2147483648, "at"}, {2147483649, "above"}};
+  for (const auto& [inner, side] : seeds) {
+    const Case c = case_of("spatial/u32", Operation::kSoftmaxBackward, {1, 2, inner}, 1);
+    const auto cells = reach(c);
+    for (const char* location : {"start", "boundary", "end"}) {
+      const bool expected = inner > 2147483647 || std::string_view(location) != "boundary";
+      const auto text = fmt::format("spatial/columns backward u32 element_offset 2^32-1 {} {} resident", side, location);
+      if (has(cells, text) != expected) return fmt::format("{}: {} {}", inner, expected ? "no" : "it has", text);
+    }
+    const Planned p = plan(c);
+    for (const Cell& cell : cells_of(c, p.shape, p.dispatch, {{0, 5}}, LaunchForm::kResident)) {
+      if (cell.location != Location::kStart) return "a location that nobody looked at";
+    }
+    Execution skipped;
+    skipped.launched = p.dispatch;
+    if (!cells_reached(c, p.shape, skipped).empty()) return "cells of a case that was not executed";
+    Execution reduced;
+    reduced.launched = p.dispatch;
+    reduced.launched->sized.launch.block_y /= 2;
+    reduced.raw.ending = Ending::kCompleted;
+    reduced.raw.looked_at = p.windows;
+    for (const Cell& cell : cells_reached(c, p.shape, reduced)) {
+      if (cell.launch_form != LaunchForm::kReduced) return "a halved block is not reduced";
+    }
+  }
+  Draws draws(2);
+  size_t i = 0;
+  for (const Target& target : generator().targets()) {
+    if (++i % 5 != 0) continue;
+    const Case c = generator().at(target, draws);
+    const auto cells = reach(c);
+    const bool hit = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+      return cell.expression == target.expression && cell.boundary == target.boundary && cell.side == target.side &&
+             cell.index_type == target.index_type && cell.backward == target.backward && cell.variant == target.variant &&
+             (!target.crossed || cell.location == Location::kBoundary);
+    });
+    if (!hit) return fmt::format("{} does not reach {}", repeat_command(c, "host"), name_of(target.expression));
+  }
+  return "";
+}
+
+std::string true_width_cases_are_as_predicted() {
+  Examiner examiner(Device::kHost);
+  std::vector<Case> cases;
+  for (const char* implementation : {"spatial/u32", "spatial/i32", "dispatched"}) {
+    cases.push_back(case_of(implementation, Operation::kSoftmaxBackward, {1, 2, 2147483649}, 1));
+    cases.push_back(case_of(implementation, Operation::kLogSoftmaxForward, {3, 3, 1073741827}, 1));
+    cases.push_back(case_of(implementation, Operation::kSoftmaxForward, {2, 5, 858993459}, 1));
+  }
+  for (const char* implementation : {"last_dim/u32", "last_dim/i32", "dispatched"}) {
+    cases.push_back(case_of(implementation, Operation::kSoftmaxBackward, {8388609, 1027}, 1));
+    cases.push_back(case_of(implementation, Operation::kLogSoftmaxBackward, {47000003, 100}, 1));
+  }
+  // Dense memory faults where sparse memory takes note.
+  for (const char* implementation : {"spatial/i8", "dispatched/i8"}) {
+    cases.push_back(case_of(implementation, Operation::kSoftmaxBackward, {3, 10, 10}, 1));
+    cases.back().memory = MemoryKind::kDense;
+  }
+  // Four periods of the filler.
+  for (const Operation operation : {Operation::kSoftmaxBackward, Operation::kLogSoftmaxForward}) {
+    cases.push_back(case_of("dispatched", operation, {1, 2, 4000037}, 1));
+    cases.back().memory = MemoryKind::kAliased;
+    cases.back().dtype = DType::kF64;
+  }
+  for (const Case& c : cases) {
+    const Examination e = examiner.examine(c);
+    const auto fail = [&](std::string_view what) { return fmt::format("{}: {}", repeat_command(c, "host"), what); };
+    if (e.observed.verdict == Verdict::kNotExecuted) return fail("not executed: " + e.observed.reason);
+    if (const auto lines = findings(e, Role::kSelfCheck); !lines.empty()) return fail(lines[0]);
+    if (c.implementation.rule == WidthRule::kFixed && e.observed.verdict == Verdict::kOk) return fail("no defect");
+  }
+  return "";
+}
+
+std::string generated_cases_are_as_predicted() {
+  CheckOptions options;
+  options.seed = 7;
+  options.cases = 300;
+  const CheckReport report = check(options, [](const CheckReport&) {});
+  for (const auto& [cause, group] : report.findings) {
+    return fmt::format("{}: {}: {}", cause, repeat_command(group.smallest.c, "host"), group.lines.empty() ? "" : group.lines[0]);
+  }
+  if (report.examined != 300) return fmt::format("{} of 300 examined", report.examined);
+  if (report.defects_as_predicted < 20) return fmt::format("only {} defects as predicted", report.defects_as_predicted);
+  if (report.executed < 250) return fmt::format("only {} executed", report.executed);
+  return "";
+}
+
+}  // namespace brink
