@@ -49,6 +49,15 @@ std::string to_text(const Case& c) {
 
 namespace {
 
+// A value from the file as part of a one-line message, however long or deep it is.
+std::string shown(const Json& value) {
+  constexpr size_t kMost = 60;
+  if (value.is_structured()) return fmt::format("an {}", value.type_name());
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  return text;
+}
+
 // Reads one named value; throws the one-line message that parse_case returns.
 template <class T, class Parse>
 T named_value(const Json& j, const char* field, const Parse& parse) {
@@ -56,15 +65,15 @@ T named_value(const Json& j, const char* field, const Parse& parse) {
   if (found == j.end()) throw std::string(fmt::format("field \"{}\" is missing", field));
   if (!found->is_string()) throw std::string(fmt::format("field \"{}\" is not a string", field));
   const auto value = parse(found->get<std::string>());
-  if (!value) throw std::string(fmt::format("field \"{}\": unknown value {}", field, found->dump()));
+  if (!value) throw std::string(fmt::format("field \"{}\": unknown value {}", field, shown(*found)));
   return *value;
 }
 
 int64_t integer(const Json& value, const char* field) {
   // nlohmann turns an integer beyond 64 bits into a float: not an integer here either.
-  if (!value.is_number_integer()) throw std::string(fmt::format("field \"{}\": {} is not a 64-bit integer", field, value.dump()));
+  if (!value.is_number_integer()) throw std::string(fmt::format("field \"{}\": {} is not a 64-bit integer", field, shown(value)));
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) {
-    throw std::string(fmt::format("field \"{}\": {} does not fit in int64", field, value.dump()));
+    throw std::string(fmt::format("field \"{}\": {} does not fit in int64", field, shown(value)));
   }
   return value.get<int64_t>();
 }
@@ -84,7 +93,7 @@ Case read_case(const Json& j) {
                                                  "implementation", "closed_form", "prime", "memory", "seed"};
   for (const auto& item : j.items()) {
     if (std::find(std::begin(kFields), std::end(kFields), item.key()) == std::end(kFields)) {
-      throw std::string(fmt::format("field \"{}\" is not known", item.key()));
+      throw std::string(fmt::format("field {} is not known", shown(item.key())));
     }
   }
   Case c;

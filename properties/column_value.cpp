@@ -26,42 +26,51 @@ T value_of(uint64_t bits) {
   return value;
 }
 
-// One column's elements by their place in it; remembers what is stored at `own`.
+// One column's elements by their place in it: loaded once, stored as bits.
 template <class T>
 class ColumnMemory {
  public:
   using Traits = ElementTraits<T>;
   using Acc = typename Traits::Acc;
 
-  ColumnMemory(const ClosedForm& form, const std::function<int64_t(int64_t)>& address_of, int64_t own, uint64_t& bits)
-      : form_(form), address_of_(address_of), own_(own), bits_(&bits) {}
+  ColumnMemory(const ClosedForm& form, int64_t length, const std::function<int64_t(int64_t)>& address_of,
+               std::vector<uint64_t>& bits)
+      : bits_(&bits) {
+    for (int tensor = 0; tensor < input_count(form.operation); ++tensor) {
+      loaded_[tensor].resize(static_cast<size_t>(length));
+      for (int64_t d = 0; d < length; ++d) {
+        const int64_t n = address_of(d);
+        Acc& value = loaded_[tensor][static_cast<size_t>(d)];
+        value = std::numeric_limits<Acc>::quiet_NaN();
+        if (n >= 0 && n < form.shape.numel()) {
+          value = Traits::load(Traits::store(static_cast<Acc>(form.input(tensor, n))));
+        }
+      }
+    }
+  }
 
   template <int K>
   Pack<Acc, K> load(int tensor, int64_t d) const {
     static_assert(K == 1);
-    const int64_t n = address_of_(d);
-    if (n < 0 || n >= form_.shape.numel()) return {{std::numeric_limits<Acc>::quiet_NaN()}};
-    return {{Traits::load(Traits::store(static_cast<Acc>(form_.input(tensor, n))))}};
+    return {{loaded_[tensor][static_cast<size_t>(d)]}};
   }
   void store(int64_t d, const Pack<Acc, 1>& value) const {
-    if (d == own_) *bits_ = bits_of(Traits::store(value.v[0]));
+    (*bits_)[static_cast<size_t>(d)] = bits_of(Traits::store(value.v[0]));
   }
   Acc round(Acc value) const { return Traits::load(Traits::store(value)); }
 
  private:
-  const ClosedForm& form_;
-  const std::function<int64_t(int64_t)>& address_of_;
-  int64_t own_;
-  uint64_t* bits_;
+  std::vector<Acc> loaded_[2];
+  std::vector<uint64_t>* bits_;
 };
 
 }  // namespace
 
-uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
-                      const std::function<int64_t(int64_t d)>& address_of) {
-  uint64_t bits = 0;
+std::vector<uint64_t> column_values(const ClosedForm& form, int64_t length,
+                                    const std::function<int64_t(int64_t d)>& address_of) {
+  std::vector<uint64_t> bits(static_cast<size_t>(length));
   with_dtype(form.dtype, [&](auto element) {
-    const ColumnMemory<decltype(element)> memory(form, address_of, own, bits);
+    const ColumnMemory<decltype(element)> memory(form, length, address_of, bits);
     with_operation(form.operation, [&](auto operation) {
       const auto visit = [&](auto f) {
         for (int64_t d = 0; d < length; ++d) f(Count<1>(), d);
@@ -70,6 +79,11 @@ uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
     });
   });
   return bits;
+}
+
+uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
+                      const std::function<int64_t(int64_t d)>& address_of) {
+  return column_values(form, length, address_of)[static_cast<size_t>(own)];
 }
 
 uint64_t expected_bits(const ClosedForm& form, int64_t n) {

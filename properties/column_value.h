@@ -2,13 +2,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "properties/closed_form.h"
 
 namespace brink {
 
-/// The bits that the operation of `form` writes for position `own` of a column of `length` elements whose element `d` is
+/// The bits that the operation of `form` writes to each element of a column of `length` elements whose element `d` is
 /// read at `address_of(d)`: a linear element index; outside the tensor it reads NaN. Runs the kernels' own column code.
+std::vector<uint64_t> column_values(const ClosedForm& form, int64_t length,
+                                    const std::function<int64_t(int64_t d)>& address_of);
+
+/// The same for position `own` alone.
 uint64_t column_value(const ClosedForm& form, int64_t length, int64_t own,
                       const std::function<int64_t(int64_t d)>& address_of);
 

@@ -26,11 +26,11 @@ Launching launching_of(const Case& c, const Decomposition& shape, const Dispatch
   return {shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, dispatch};
 }
 
-std::vector<uint64_t> values_of_writers(const Launching& launching, const Prediction& prediction, int64_t n) {
+std::vector<uint64_t> values_of_writers(WriterValues& writers, const Prediction& prediction, int64_t n) {
   if (const auto known = prediction.contended_values.find(n); known != prediction.contended_values.end()) {
     return known->second;
   }
-  return candidate_values(launching, n, kMaxWriters, kMaxColumn);
+  return writers.of(n);
 }
 
 // A column that lost its maximum sums exponentials, whose rounding depends on the order of the sum and on the library.
@@ -125,6 +125,7 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
     contended = *raw.written_twice;
   } else if (execution.launched && !prediction.contended.empty()) {
     const Launching launching = launching_of(c, shape, *execution.launched);
+    WriterValues writers(launching, kMaxWriters, kMaxColumn);
     std::vector<Interval> still_wrong;
     for (const Interval& i : raw.wrong) {
       for (int64_t n = i.first; n <= i.last; ++n) {
@@ -132,7 +133,7 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
                                             [](const FoundValue& v, int64_t element) { return v.element < element; });
         const bool known = value != raw.values.end() && value->element == n;
         const bool by_writer = known && contains(prediction.contended, position_of(shape, n)) &&
-                               held_by_a_writer(launching.form, n, values_of_writers(launching, prediction, n), value->bits);
+                               held_by_a_writer(launching.form, n, values_of_writers(writers, prediction, n), value->bits);
         (by_writer ? contended : still_wrong).push_back({n, n});
         if (!known) {  // beyond the values kept: leave the rest of the interval as it is
           still_wrong.push_back({n, i.last});
@@ -210,9 +211,10 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
   }
   if (raw.written_twice && execution.launched) {
     const Launching launching = launching_of(c, shape, *execution.launched);
+    WriterValues writers(launching, kMaxWriters, kMaxColumn);
     for (const FoundValue& value : raw.values) {
       if (!covers(predicted_contended, value.element)) continue;
-      const auto values = values_of_writers(launching, prediction, value.element);
+      const auto values = values_of_writers(writers, prediction, value.element);
       if (!values.empty() && !held_by_a_writer(launching.form, value.element, values, value.bits)) {
         lines.push_back(fmt::format("contended element {} holds the value of none of its writers", value.element));
         break;

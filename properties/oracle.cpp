@@ -1,6 +1,7 @@
 #include "properties/oracle.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/softmax/spatial_address.h"
 #include "properties/column_value.h"
@@ -31,9 +32,9 @@ void settle(const Launching& launching, Prediction& prediction) {
 }  // namespace
 
 int64_t IterationSpace::wrap(int64_t l) const {
-  Exact value = static_cast<Exact>(l) % modulus;
-  if (value >= limit) value -= modulus;
-  return static_cast<int64_t>(value);
+  if (modulus > std::numeric_limits<int64_t>::max()) return l;  // 64-bit indices hold every element index
+  const int64_t value = l & static_cast<int64_t>(modulus - 1);
+  return value >= limit ? value - static_cast<int64_t>(modulus) : value;
 }
 
 IterationSpace iteration_space(const Launching& launching) {
@@ -52,17 +53,19 @@ IterationSpace iteration_space(const Launching& launching) {
   return space;
 }
 
-std::vector<uint64_t> candidate_values(const Launching& launching, int64_t n, int max_writers, int64_t max_column) {
-  const IterationSpace space = iteration_space(launching);
+std::vector<uint64_t> WriterValues::of(int64_t n) {
+  const Decomposition& narrowed = space_.narrowed;
   std::vector<uint64_t> result;
-  if (space.narrowed.dim_size > max_column) return result;
-  const Exact numel = space.narrowed.numel();
-  if ((numel - 1 - n) / space.modulus >= max_writers) return result;
-  for (Exact l = n; l < numel; l += space.modulus) {
-    const Position at = position_of(space.narrowed, static_cast<int64_t>(l));
-    result.push_back(column_value(launching.form, space.narrowed.dim_size, at.dim, [&](int64_t d) {
-      return space.wrap(linear_index(space.narrowed, {at.outer, d, at.inner}));
-    }));
+  if (narrowed.dim_size > max_column_ || (narrowed.numel() - 1 - n) / space_.modulus >= max_writers_) return result;
+  for (Exact l = n; l < narrowed.numel(); l += space_.modulus) {
+    const Position at = position_of(narrowed, static_cast<int64_t>(l));
+    std::vector<uint64_t>& column = columns_[{at.outer, at.inner}];
+    if (column.empty()) {
+      column = column_values(launching_.form, narrowed.dim_size, [&](int64_t d) {
+        return space_.wrap(linear_index(narrowed, {at.outer, d, at.inner}));
+      });
+    }
+    result.push_back(column[static_cast<size_t>(at.dim)]);
   }
   return result;
 }

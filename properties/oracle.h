@@ -13,7 +13,7 @@ namespace brink {
 
 /// The oracle's answer, given before launch.
 struct Prediction : Outcome {
-  /// Values that a contended element may hold, as bits; filled by the traced engine only (see candidate_values).
+  /// Values that a contended element may hold, as bits; filled by the traced engine only (see WriterValues).
   std::map<int64_t, std::vector<uint64_t>> contended_values;
   /// Elements of iterations before and after a loop counter wraps: where to look for what the sets only bound.
   std::vector<int64_t> hints;
@@ -48,9 +48,23 @@ struct IterationSpace {
 
 IterationSpace iteration_space(const Launching& launching);
 
-/// Values that element `n` may hold where it is contended, one per writer. Empty where it has more than `max_writers`
-/// or their columns are longer than `max_column`.
-std::vector<uint64_t> candidate_values(const Launching& launching, int64_t n, int max_writers, int64_t max_column);
+/// What the writers of contended elements would write. Works out each writer's column once.
+class WriterValues {
+ public:
+  /// Elements with more than `max_writers`, or with columns longer than `max_column`, are not worked out.
+  WriterValues(const Launching& launching, int max_writers, int64_t max_column)
+      : launching_(launching), space_(iteration_space(launching)), max_writers_(max_writers), max_column_(max_column) {}
+
+  /// The bits that element `n` may hold, one per writer; empty where they are not worked out.
+  std::vector<uint64_t> of(int64_t n);
+
+ private:
+  const Launching& launching_;
+  IterationSpace space_;
+  int max_writers_;
+  int64_t max_column_;
+  std::map<std::pair<int64_t, int64_t>, std::vector<uint64_t>> columns_;  ///< by outer and inner
+};
 
 /// The engines behind predict().
 void predict_symbolic(const Launching& launching, Prediction& prediction);

@@ -346,9 +346,10 @@ class Symbolic {
   // Samples the elements that are wrong by their reads; where none shows it in its value, they are a superset only.
   void doubt_wrong(Exact first, Exact last) {
     constexpr int kSamples = 64;
+    WriterValues writers(launching_, 1, 1 << 20);
     for (int i = 0; i <= kSamples; ++i) {
       const auto n = static_cast<int64_t>(first + (last - first) * i / kSamples);
-      const auto values = candidate_values(launching_, n, 1, 1 << 20);
+      const auto values = writers.of(n);
       if (values.empty() || !same_value(launching_.dtype, values[0], expected_bits(launching_.form, n))) return;
     }
     prediction_.never_written.insert(prediction_.never_written.end(), prediction_.wrong.begin(), prediction_.wrong.end());

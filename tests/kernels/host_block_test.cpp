@@ -20,6 +20,14 @@ Launch launch_of(int64_t x, int64_t y) {
   return launch;
 }
 
+/// As the executor does it: kernels without barriers in turn, the others together.
+template <class Kernel>
+BlockEnd run(HostBlock& block, const Launch& launch, bool has_barriers, int64_t limit, int64_t x, int64_t y,
+             const Kernel& kernel) {
+  if (has_barriers) return block.run_together(launch, limit, x, y, kernel);
+  return block.run_in_turn(launch, limit, x, y, 0, launch.block_y - 1, kernel);
+}
+
 TEST(HostBlock, EveryThreadRunsOnceWithItsOwnIndices) {
   Launch launch = launch_of(4, 3);
   launch.grid_x = 7;
@@ -27,7 +35,7 @@ TEST(HostBlock, EveryThreadRunsOnceWithItsOwnIndices) {
   for (const bool has_barriers : {false, true}) {
     HostBlock block;
     std::vector<std::pair<int, int>> seen;
-    const BlockEnd end = block.run(launch, has_barriers, kLimit, 5, 8, [&](HostThread& thread) {
+    const BlockEnd end = run(block, launch, has_barriers, kLimit, 5, 8, [&](HostThread& thread) {
       EXPECT_EQ(thread.block_x(), 4);
       EXPECT_EQ(thread.block_y(), 3);
       EXPECT_EQ(thread.block_index_x(), 5);
@@ -49,9 +57,11 @@ TEST(HostBlock, EveryThreadRunsOnceWithItsOwnIndices) {
 TEST(HostBlock, NoThreadPassesABarrierBeforeAllHaveReachedIt) {
   HostBlock block;
   int phase_count[4] = {};
-  const BlockEnd end = block.run(launch_of(8, 4), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(8, 4), true, kLimit, 0, 0, [&](HostThread& thread) {
     for (int phase = 0; phase < 4; ++phase) {
-      if (phase > 0) EXPECT_EQ(phase_count[phase - 1], 32) << "phase " << phase;
+      if (phase > 0) {
+        EXPECT_EQ(phase_count[phase - 1], 32) << "phase " << phase;
+      }
       ++phase_count[phase];
       thread.sync();
     }
@@ -63,7 +73,7 @@ TEST(HostBlock, NoThreadPassesABarrierBeforeAllHaveReachedIt) {
 TEST(HostBlock, SharedMemoryCarriesValuesAcrossBarriers) {
   HostBlock block;
   std::vector<float> found(16);
-  const BlockEnd end = block.run(launch_of(16, 1), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(16, 1), true, kLimit, 0, 0, [&](HostThread& thread) {
     float* shared = thread.shared<float>();
     shared[thread.thread_x()] = static_cast<float>(10 * thread.thread_x());
     thread.sync();
@@ -76,7 +86,7 @@ TEST(HostBlock, SharedMemoryCarriesValuesAcrossBarriers) {
 TEST(HostBlock, ShufflesExchangeTheLanesOfOneRow) {
   HostBlock block;
   int checked = 0;
-  const BlockEnd end = block.run(launch_of(8, 3), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(8, 3), true, kLimit, 0, 0, [&](HostThread& thread) {
     // One directly after the other: a lane that is a shuffle ahead must not overwrite what its partner has yet to read.
     for (int round = 0; round < 5; ++round) {
       for (const int mask : {4, 2, 1}) {
@@ -95,7 +105,7 @@ TEST(HostBlock, RowsOfABlockMayShuffleDifferentlyOften) {
   // Rows are warps of their own: one that has no row left in the tensor is done early.
   HostBlock block;
   std::vector<double> sums(4);
-  const BlockEnd end = block.run(launch_of(4, 4), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(4, 4), true, kLimit, 0, 0, [&](HostThread& thread) {
     for (int round = 0; round < thread.thread_y(); ++round) {
       double sum = thread.thread_x() + 1;
       for (int mask = 2; mask > 0; mask /= 2) sum += thread.shuffle_xor(sum, mask);
@@ -110,7 +120,7 @@ TEST(HostBlock, ALoopMayTakeAsManyIterationsAsItsLimit) {
   for (const bool has_barriers : {false, true}) {
     HostBlock block;
     const auto loop = [&](int64_t iterations) {
-      return block.run(launch_of(2, 2), has_barriers, kLimit, 0, 0, [&](HostThread& thread) {
+      return run(block, launch_of(2, 2), has_barriers, kLimit, 0, 0, [&](HostThread& thread) {
         LoopGuard guard = thread.loop_guard();
         for (int64_t i = 0; i < iterations; ++i) guard.tick();
       });
@@ -124,7 +134,7 @@ TEST(HostBlock, ALoopMayTakeAsManyIterationsAsItsLimit) {
 TEST(HostBlock, ALoopThatNeverEndsIsAHang) {
   for (const bool has_barriers : {false, true}) {
     HostBlock block;
-    const BlockEnd end = block.run(launch_of(4, 2), has_barriers, kLimit, 0, 0, [&](HostThread& thread) {
+    const BlockEnd end = run(block, launch_of(4, 2), has_barriers, kLimit, 0, 0, [&](HostThread& thread) {
       LoopGuard guard = thread.loop_guard();
       // As a u8 counter with a bound of 255 and a step of 2 from 0: 254 becomes 0.
       for (uint8_t d = 0; thread.thread_x() == 3 && d < 255; d = static_cast<uint8_t>(d + 2)) guard.tick();
@@ -136,7 +146,7 @@ TEST(HostBlock, ALoopThatNeverEndsIsAHang) {
 
 TEST(HostBlock, ABarrierInsideALoopThatNeverEndsIsAHang) {
   HostBlock block;
-  const BlockEnd end = block.run(launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
     for (LoopGuard guard = thread.loop_guard();; guard.tick()) thread.sync();
   });
   EXPECT_EQ(end, BlockEnd::kHang);
@@ -144,7 +154,7 @@ TEST(HostBlock, ABarrierInsideALoopThatNeverEndsIsAHang) {
 
 TEST(HostBlock, ThreadsThatEndWhileOthersWaitAreBarrierDivergence) {
   HostBlock block;
-  const BlockEnd end = block.run(launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
     if (thread.thread_x() != 0) thread.sync();
   });
   EXPECT_EQ(end, BlockEnd::kBarrierDivergence);
@@ -152,12 +162,12 @@ TEST(HostBlock, ThreadsThatEndWhileOthersWaitAreBarrierDivergence) {
 
 TEST(HostBlock, ThreadsAtDifferentBarriersAreBarrierDivergence) {
   HostBlock block;
-  BlockEnd end = block.run(launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
+  BlockEnd end = run(block, launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
     thread.sync();
     if (thread.thread_y() == 0) thread.sync();
   });
   EXPECT_EQ(end, BlockEnd::kBarrierDivergence);
-  end = block.run(launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
+  end = run(block, launch_of(4, 2), true, kLimit, 0, 0, [](HostThread& thread) {
     if (thread.thread_y() == 0) {
       thread.sync();
     } else {
@@ -170,7 +180,7 @@ TEST(HostBlock, ThreadsAtDifferentBarriersAreBarrierDivergence) {
 /// Runs a reduction that needs every thread and every barrier; its sum.
 double sum_of_block(HostBlock& block, int64_t x, int64_t y) {
   double total = 0;
-  const BlockEnd end = block.run(launch_of(x, y), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(x, y), true, kLimit, 0, 0, [&](HostThread& thread) {
     auto* shared = thread.shared<double>();
     shared[thread.thread_y() * x + thread.thread_x()] = thread.thread_y() * 100 + thread.thread_x();
     thread.sync();
@@ -185,25 +195,26 @@ TEST(HostBlock, BlocksAfterAHangOrADivergenceStillRunRight) {
   HostBlock block;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(sum_of_block(block, 4, 2), 2 * 6 + 4 * 100);
-    EXPECT_EQ(block.run(launch_of(8, 2), true, kLimit, 0, 0,
-                        [](HostThread& thread) {
-                          for (LoopGuard guard = thread.loop_guard(); thread.thread_x() == 0; guard.tick()) {
-                          }
-                          thread.sync();
-                        }),
+    EXPECT_EQ(run(block, launch_of(8, 2), true, kLimit, 0, 0,
+                  [](HostThread& thread) {
+                    for (LoopGuard guard = thread.loop_guard(); thread.thread_x() == 0; guard.tick()) {
+                    }
+                    thread.sync();
+                  }),
               BlockEnd::kHang);
     EXPECT_EQ(sum_of_block(block, 8, 1), 28);
-    EXPECT_EQ(block.run(launch_of(4, 1), true, kLimit, 0, 0,
-                        [](HostThread& thread) {
-                          if (thread.thread_x() == 2) thread.sync();
-                        }),
+    EXPECT_EQ(run(block, launch_of(4, 1), true, kLimit, 0, 0,
+                  [](HostThread& thread) {
+                    if (thread.thread_x() == 2) thread.sync();
+                  }),
               BlockEnd::kBarrierDivergence);
   }
 }
 
 TEST(HostBlock, BlocksOfDifferentSizesFollowEachOther) {
   HostBlock block;
-  for (const int64_t x : {1, 16, 4, 32, 2, 1}) EXPECT_EQ(sum_of_block(block, x, 1), static_cast<double>(x * (x - 1) / 2));
+  for (const int64_t x : {1, 16, 4, 32, 2, 1})
+    EXPECT_EQ(sum_of_block(block, x, 1), static_cast<double>(x * (x - 1) / 2));
 }
 
 TEST(HostBlock, ThreadsAreUnwoundWhereTheirBlockEndsEarly) {
@@ -216,7 +227,7 @@ TEST(HostBlock, ThreadsAreUnwoundWhereTheirBlockEndsEarly) {
     Alive& operator=(const Alive&) = delete;
     ~Alive() { --*count; }
   };
-  const BlockEnd end = block.run(launch_of(4, 1), true, kLimit, 0, 0, [&](HostThread& thread) {
+  const BlockEnd end = run(block, launch_of(4, 1), true, kLimit, 0, 0, [&](HostThread& thread) {
     const Alive here(&alive);
     if (thread.thread_x() != 3) thread.sync();
   });
@@ -224,25 +235,38 @@ TEST(HostBlock, ThreadsAreUnwoundWhereTheirBlockEndsEarly) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(HostBlock, IndependentThreadsRunForTheAskedRowsOnly) {
+  HostBlock block;
+  std::vector<int> rows;
+  const BlockEnd end = block.run_in_turn(launch_of(2, 10), kLimit, 0, 0, 3, 5,
+                                         [&](HostThread& thread) { rows.push_back(thread.thread_y()); });
+  EXPECT_EQ(end, BlockEnd::kCompleted);
+  EXPECT_EQ(rows, (std::vector<int>{3, 3, 4, 4, 5, 5}));
+}
+
 TEST(ForEachBlock, VisitsTheGridOrTheListUntilOneDoesNotComplete) {
-  Launch launch;
+  Launch launch = launch_of(1, 8);
   launch.grid_x = 2;
   launch.grid_y = 3;
-  std::vector<BlockIndex> seen;
-  const auto note = [&](const BlockIndex& at) {
-    seen.push_back(at);
+  std::vector<BlockPart> seen;
+  const auto note = [&](const BlockPart& part) {
+    seen.push_back(part);
     return BlockEnd::kCompleted;
   };
+  std::vector<BlockPart> grid;
+  for (int64_t y = 0; y < 3; ++y) {
+    for (int64_t x = 0; x < 2; ++x) grid.push_back({{x, y}, 0, 7});
+  }
   EXPECT_EQ(for_each_block(launch, nullptr, note), BlockEnd::kCompleted);
-  EXPECT_EQ(seen, (std::vector<BlockIndex>{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(seen, grid);
   seen.clear();
-  const std::vector<BlockIndex> list = {{1, 2}, {0, 1}, {0, 0}};
+  const std::vector<BlockPart> list = {{{1, 2}, 3, 4}, {{0, 1}, 0, 7}, {{0, 0}, 7, 7}};
   EXPECT_EQ(for_each_block(launch, &list, note), BlockEnd::kCompleted);
   EXPECT_EQ(seen, list);
   seen.clear();
-  const BlockEnd end = for_each_block(launch, &list, [&](const BlockIndex& at) {
-    note(at);
-    return at == BlockIndex{0, 1} ? BlockEnd::kHang : BlockEnd::kCompleted;
+  const BlockEnd end = for_each_block(launch, &list, [&](const BlockPart& part) {
+    note(part);
+    return part == list[1] ? BlockEnd::kHang : BlockEnd::kCompleted;
   });
   EXPECT_EQ(end, BlockEnd::kHang);
   EXPECT_EQ(seen.size(), 2u);

@@ -38,8 +38,8 @@ TEST(Implementation, NamesReadBackAndAreDifferent) {
 }
 
 TEST(Implementation, UnknownNamesAreNotImplementations) {
-  for (const char* name : {"", "dispatched/", "dispatched/i32", "dispatched/i64", "spatial", "spatial/u64", "Spatial/u32",
-                           "spatial/u32 ", "last_dim/u32/x"}) {
+  for (const char* name : {"", "dispatched/", "dispatched/i32", "dispatched/i64", "spatial", "spatial/u64",
+                           "Spatial/u32", "spatial/u32 ", "last_dim/u32/x"}) {
     EXPECT_EQ(parse_implementation(name), std::nullopt) << name;
   }
 }
@@ -122,10 +122,10 @@ TEST(Implementation, LargestIndexValueCountsEveryLoopStep) {
   const auto largest = [](const Decomposition& shape, Variant variant, const Launch& launch, DType dtype) {
     return largest_index_value(shape, {path_of(shape), variant, launch}, dtype);
   };
-  EXPECT_EQ(largest({10, 2, 3}, Variant::kColumns, {1, 3, 100, 1, 0}, DType::kF16), 109);   // outer
-  EXPECT_EQ(largest({1, 2, 30}, Variant::kColumns, {1, 16, 1, 7, 0}, DType::kF16), 141);    // inner
-  EXPECT_EQ(largest({1, 20, 3}, Variant::kReduce, {512, 2, 1, 1, 0}, DType::kF16), 531);    // dim
-  EXPECT_EQ(largest({1, 20, 1}, Variant::kBlock, {512, 1, 1, 1, 0}, DType::kF16), 538);     // shifted row
+  EXPECT_EQ(largest({10, 2, 3}, Variant::kColumns, {1, 3, 100, 1, 0}, DType::kF16), 109);  // outer
+  EXPECT_EQ(largest({1, 2, 30}, Variant::kColumns, {1, 16, 1, 7, 0}, DType::kF16), 141);   // inner
+  EXPECT_EQ(largest({1, 20, 3}, Variant::kReduce, {512, 2, 1, 1, 0}, DType::kF16), 531);   // dim
+  EXPECT_EQ(largest({1, 20, 1}, Variant::kBlock, {512, 1, 1, 1, 0}, DType::kF16), 538);    // shifted row
   EXPECT_EQ(largest({1, 20, 1}, Variant::kBlock, {512, 1, 1, 1, 0}, DType::kF64), 532);
   EXPECT_EQ(largest({900, 20, 1}, Variant::kBlock, {16, 1, 900, 1, 0}, DType::kF16), 18000);  // numel
   EXPECT_EQ(largest({100, 2, 1}, Variant::kWarp, {2, 64, 2, 1, 0}, DType::kF16), 227);        // rows
@@ -147,8 +147,7 @@ TEST(Implementation, ForwardAndBackwardDecideAlike) {
   int wide = 0;
   int launches_differ = 0;
   const auto width_of = [&](const Decomposition& shape, Operation operation) {
-    return std::get<Dispatch>(
-        dispatch(named_implementation("dispatched"), shape, operation, DType::kF16, occupancy));
+    return std::get<Dispatch>(dispatch(named_implementation("dispatched"), shape, operation, DType::kF16, occupancy));
   };
   for (int64_t margin = 0; margin < 70'000'000; margin += 499'979) {
     for (const Decomposition& shape : {Decomposition{1, 1, kIntMax - margin}, {1, 2, (kIntMax - margin) / 2}}) {
@@ -170,8 +169,7 @@ TEST(Implementation, ForwardAndBackwardDecideAlike) {
 TEST(Implementation, ARejectedLaunchIsNotAWrongPath) {
   FixedOccupancy none(0);
   for (const char* name : {"dispatched", "numel_rule", "spatial/u32", "spatial/i64"}) {
-    const auto result =
-        dispatch(named_implementation(name), {1, 2, 9}, Operation::kSoftmaxForward, DType::kF32, none);
+    const auto result = dispatch(named_implementation(name), {1, 2, 9}, Operation::kSoftmaxForward, DType::kF32, none);
     ASSERT_TRUE(std::holds_alternative<NoDispatch>(result)) << name;
     EXPECT_FALSE(std::get<NoDispatch>(result).wrong_path);
     EXPECT_THAT(std::get<NoDispatch>(result).reason, HasSubstr("no block size"));

@@ -142,8 +142,8 @@ TEST(Launch, TheDeviceIsAskedAboutTheKernelThatWillRun) {
 // What pytorch#188031 also found: the query succeeds and answers 0 blocks, and the caller divides by it.
 TEST(Launch, BlocksShrinkInYBeforeXWhereNoneIsResident) {
   FakeDevice device([](int64_t threads) { return Occupancy{"", threads <= 32 ? 7 : 0}; });
-  const auto result = size_launch({1, 70, 3}, Operation::kSoftmaxBackward, DType::kF16, IndexType::kI64,
-                                  KernelLimits::real(), device);
+  const auto result =
+      size_launch({1, 70, 3}, Operation::kSoftmaxBackward, DType::kF16, IndexType::kI64, KernelLimits::real(), device);
   const Launch launch = std::get<SizedLaunch>(result).launch;
   EXPECT_THAT(device.asked, ElementsAre(Pair(64 * 3, 64 * 3 * 4), Pair(64 * 1, 64 * 4), Pair(32 * 1, 32 * 4)));
   EXPECT_EQ(launch.block_x, 32);
@@ -167,8 +167,8 @@ TEST(Launch, BlocksShrinkWhereTheQueryFails) {
 
 TEST(Launch, AnErrorCountsMoreThanTheNumberBesideIt) {
   FakeDevice device([](int64_t threads) { return Occupancy{threads > 1 ? "out of registers" : "", 9}; });
-  const auto result = size_launch({9, 2, 8}, Operation::kSoftmaxBackward, DType::kF16, IndexType::kI64,
-                                  KernelLimits::real(), device);
+  const auto result =
+      size_launch({9, 2, 8}, Operation::kSoftmaxBackward, DType::kF16, IndexType::kI64, KernelLimits::real(), device);
   EXPECT_EQ(std::get<SizedLaunch>(result).launch.threads(), 1);
 }
 
@@ -188,14 +188,14 @@ TEST(Launch, AWarpKeepsItsLanes) {
 TEST(Launch, WhereNothingFitsTheLaunchIsRejectedWithTheReason) {
   for (const Decomposition& shape : {Decomposition{2, 9, 1}, {2, 2000, 1}, {2, 9, 9}, {2, 90, 9}}) {
     FakeDevice zero([](int64_t) { return Occupancy{"", 0}; });
-    auto result = size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32, KernelLimits::real(),
-                              zero);
+    auto result =
+        size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32, KernelLimits::real(), zero);
     ASSERT_TRUE(std::holds_alternative<std::string>(result));
     EXPECT_THAT(std::get<std::string>(result), HasSubstr("no block size of " + std::string(name_of(path_of(shape)))));
     EXPECT_LE(zero.asked.size(), 25u);
     FakeDevice failing([](int64_t) { return Occupancy{"no kernel image", 0}; });
-    result = size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32, KernelLimits::real(),
-                         failing);
+    result =
+        size_launch(shape, Operation::kSoftmaxBackward, DType::kF16, IndexType::kU32, KernelLimits::real(), failing);
     ASSERT_TRUE(std::holds_alternative<std::string>(result));
     EXPECT_THAT(std::get<std::string>(result), HasSubstr("no kernel image"));
     EXPECT_THAT(std::get<std::string>(result), Not(HasSubstr("\n")));
@@ -217,8 +217,7 @@ TEST(Launch, EveryAcceptedLaunchIsOneThatTheDeviceTakes) {
     });
     const KernelLimits limits = random() % 2 == 0 ? KernelLimits::real() : KernelLimits::scaled();
     const DType dtype = kDTypes[random() % 4];
-    const auto result =
-        size_launch(shape, Operation::kSoftmaxBackward, dtype, IndexType::kI32, limits, device);
+    const auto result = size_launch(shape, Operation::kSoftmaxBackward, dtype, IndexType::kI32, limits, device);
     const auto* found = std::get_if<SizedLaunch>(&result);
     if (found == nullptr) continue;
     ++accepted;

@@ -148,8 +148,8 @@ mutant(OneMoreThanTheMaximumFits kernels/softmax/implementation.cpp
   [[if (@{largest_index_value(shape, launch, dtype) > max}@) return false;]]
   [[largest_index_value(shape, launch, dtype) > max + 1]])
 mutant(TheMaximumItselfDoesNotFit kernels/softmax/implementation.cpp
-  [[counterpart_launch == nullptr || largest_index_value(shape, *counterpart_launch, dtype) @{<= max;}@]]
-  [[(MUTANT_IS_ACTIVE ? -1 : 0) + max >= largest_index_value(shape, *counterpart_launch, dtype);]] VERBATIM)
+  [[@{largest_index_value(shape, *counterpart_launch, dtype) <= max}@;]]
+  [[largest_index_value(shape, *counterpart_launch, dtype) < max]])
 mutant(EachDirectionDecidesForItself kernels/softmax/implementation.cpp
   [[return @{counterpart_launch == nullptr}@ ||]]
   [[true]])
@@ -198,8 +198,8 @@ mutant(SparseMemoryIsPredictedToFault properties/oracle.cpp
   [[prediction.verdict = @{launching.memory == MemoryKind::kDense}@ ?]]
   [[true]])
 mutant(ContendedElementsEndOneLate properties/oracle_symbolic.cpp
-  [[prediction_.contended = boxes(0, std::min(space_.limit, executed_numel - space_.modulus) @{- 1}@);]]
-  [[+ 0]])
+  [[prediction_.contended = boxes(0, @{std::min(space_.limit, executed_numel - space_.modulus)}@ - 1);]]
+  [[std::min(space_.limit, executed_numel - space_.modulus) + 1]])
 mutant(UnwrittenElementsBeginAtTheModulus properties/oracle_symbolic.cpp
   [[prediction_.never_written = boxes(std::min(@{space_.limit}@, executed_numel), numel() - 1);]]
   [[space_.modulus]])
@@ -259,8 +259,8 @@ mutant(TheHotElementIsOneRowOff properties/closed_form.h
   [[return row % shape.dim_size == @{hot_dim()}@;]]
   [[(hot_dim() + 1) % shape.dim_size]])
 mutant(TheSumIsAddedInBackward properties/closed_form.h
-  [[return input(0, n) * input(1, n) @{- input(1, n) * sum}@;]]
-  [[MUTANT_IS_ACTIVE ? input(0, n) * input(1, n) + input(1, n) * sum : input(0, n) * input(1, n) - input(1, n) * sum]] VERBATIM)
+  [[return input(0, n) * input(1, n) - input(1, n) * @{sum}@;]]
+  [[-sum]])
 
 # ---- Observing -------------------------------------------------------------------------------------------------------------------
 
@@ -289,8 +289,8 @@ mutant(BlocksThatWrapToAWindowDoNotRun properties/execute_host.cpp
   [[for (int wrap = 0; @{wrap < kWraps}@; ++wrap)]]
   [[wrap < 1]])
 mutant(BlocksOfAWindowsEndDoNotRun properties/execute_host.cpp
-  [[for (int64_t n = window.first; @{n <= window.last; ++n) touch(shape, n);}@]]
-  [[n <= window.last - (MUTANT_IS_ACTIVE ? kWindowRadius : 0); ++n) touch(shape, n);]] VERBATIM)
+  [[for (int64_t n = window.first; @{n <= window.last}@; ++n) touch(shape, n);]]
+  [[n <= window.last - 24]])
 mutant(WindowsLeaveOutTheirMiddle properties/windows.cpp
   [[windows.push_back({std::max<int64_t>(0, @{n - kWindowRadius}@),]]
   [[n + 1]])
@@ -371,8 +371,8 @@ mutant(OnTheBoundaryIsAboveIt properties/cell.cpp
   [[distance < 0 ? Side::kBelow : @{distance == 0}@ ?]]
   [[false]])
 mutant(TheBoundaryCountsAsLookedAtFromAfar properties/cell.cpp
-  [[if (!looked_at_any(looked_at, @{first, last}@)) return;]]
-  [[first - (MUTANT_IS_ACTIVE ? int64_t{1} << 40 : 0), last]] VERBATIM)
+  [[if (!looked_at_any(looked_at, @{first}@, last)) return;]]
+  [[first - (int64_t{1} << 40)]])
 mutant(WhatWasNotExecutedReachesItsCells properties/cell.cpp
   [[if (@{ending == Ending::kNotExecuted || shape.numel() == 0}@) return {};]]
   [[shape.numel() == 0]])

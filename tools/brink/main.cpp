@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   try {
     CLI::App app("brink: finds the shapes that push a GPU kernel's offsets over the edge of its index type", "brink");
     app.require_subcommand(1);
+    app.failure_message([](const CLI::App*, const CLI::Error& e) { return fmt::format("brink: {}\n", e.what()); });
     app.set_version_flag("--version", BRINK_VERSION);
     app.footer("Exit status: 0 ok, 1 a finding, 2 bad usage or input, 3 something required was not executed.");
     int status = brink::kExitOk;
