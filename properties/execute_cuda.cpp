@@ -38,12 +38,16 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
   execution.launched = std::get<Dispatch>(decision);
   const Dispatch& d = *execution.launched;
   if (on_launch) on_launch(d);
+  CudaTimings timings;
   raw = run_on_cuda({form,
                      {c.operation, d.sized.variant, c.dtype, d.index_type},
                      d.sized.launch,
                      c.memory,
                      windows,
-                     input_windows(form, windows)});
+                     input_windows(form, windows)},
+                    &timings);
+  raw.prepare_ms = timings.setup_ms + timings.mapping_ms + timings.fill_ms;
+  raw.compare_ms = timings.check_ms;
   return execution;
 }
 

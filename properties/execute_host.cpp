@@ -152,6 +152,10 @@ double visits_per_row(const Decomposition& shape, const SizedLaunch& sized) {
   return columns * static_cast<double>(shape.dim_size) * passes;
 }
 
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
 void not_executed(Execution& execution, std::string reason) {
   execution.raw.ending = Ending::kNotExecuted;
   execution.raw.reason = std::move(reason);
@@ -165,6 +169,7 @@ struct Buffers {
 template <class T>
 void run_typed(const Case& c, const Decomposition& shape, const std::vector<Interval>& windows,
                const OnLaunch& on_launch, Execution& execution) {
+  const auto begin = std::chrono::steady_clock::now();
   const Dispatch& dispatch = *execution.launched;
   const ClosedForm form = closed_form_of(c, shape);
   const FormSource source(form);
@@ -237,12 +242,12 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   }
 
   if (on_launch) on_launch(dispatch);
+  execution.raw.prepare_ms = milliseconds_since(begin);
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
   const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
                                    loop_limit(shape, launch, dispatch.index_type), tensors);
-  execution.raw.kernel_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  execution.raw.kernel_ms = milliseconds_since(start);
   if (end == BlockEnd::kBarrierDivergence) {
     execution.raw.ending = Ending::kFault;
     execution.raw.reason = "barrier divergence: some threads of a block ended while others wait at its barrier";
@@ -250,7 +255,9 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   }
   execution.raw.ending = end == BlockEnd::kHang ? Ending::kHang : Ending::kCompleted;
   execution.raw.looked_at = looked_at;
+  const auto ended = std::chrono::steady_clock::now();
   if (end == BlockEnd::kCompleted) observe_windows<T>(form, tensors, execution.raw);
+  execution.raw.compare_ms = milliseconds_since(ended);
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ Json execution_to_json(const Execution& execution) {
   j["values"] = std::move(values);
   j["complete"] = raw.complete;
   j["kernel_ms"] = raw.kernel_ms;
+  j["prepare_ms"] = raw.prepare_ms;
+  j["compare_ms"] = raw.compare_ms;
   j["physical_bytes"] = raw.physical_bytes;
   return j;
 }
@@ -75,6 +77,8 @@ Execution execution_from_json(const Json& j) {
   }
   raw.complete = j.at("complete").get<bool>();
   raw.kernel_ms = j.at("kernel_ms").get<double>();
+  raw.prepare_ms = j.at("prepare_ms").get<double>();
+  raw.compare_ms = j.at("compare_ms").get<double>();
   raw.physical_bytes = j.at("physical_bytes").get<int64_t>();
   return execution;
 }

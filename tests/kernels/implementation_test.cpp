@@ -129,8 +129,8 @@ TEST(Implementation, LargestIndexValueCountsEveryLoopStep) {
   EXPECT_EQ(largest({1, 20, 1}, Variant::kBlock, {512, 1, 1, 1, 0}, DType::kF64), 532);
   EXPECT_EQ(largest({900, 20, 1}, Variant::kBlock, {16, 1, 900, 1, 0}, DType::kF16), 18000);  // numel
   EXPECT_EQ(largest({100, 2, 1}, Variant::kWarp, {2, 64, 2, 1, 0}, DType::kF16), 227);        // rows
-  EXPECT_EQ(largest({int64_t{1} << 62, 1, 1}, Variant::kWarp, {1, 128, int64_t{1} << 62, 1, 0}, DType::kF16),
-            std::numeric_limits<int64_t>::max());
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(largest({kMax - 5, 1, 1}, Variant::kWarp, {1, 128, 0x7fffffff, 1, 0}, DType::kF16), kMax);
 }
 
 /// Forward and backward kernels need different numbers of registers, so different numbers of blocks are resident.

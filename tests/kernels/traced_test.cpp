@@ -21,8 +21,12 @@ template <class T>
 std::vector<T> interesting() {
   constexpr T kLowest = std::numeric_limits<T>::min();
   constexpr T kLargest = std::numeric_limits<T>::max();
-  std::vector<T> values = {0, 1, 2, 3, 7, kLargest, static_cast<T>(kLargest - 1), static_cast<T>(kLargest / 2 + 1)};
-  values.insert(values.end(), {kLowest, static_cast<T>(kLowest + 1), static_cast<T>(-1), static_cast<T>(-2)});
+  std::vector<T> values;
+  for (const int small : {0, 1, 2, 3, 7, -1, -2}) values.push_back(static_cast<T>(small));
+  for (const T edge : {kLargest, static_cast<T>(kLargest - 1), static_cast<T>(kLargest / 2 + 1), kLowest,
+                       static_cast<T>(kLowest + 1)}) {
+    values.push_back(edge);
+  }
   std::mt19937_64 random(19);
   for (int i = 0; i < 24; ++i) {
     const uint64_t bits = random();

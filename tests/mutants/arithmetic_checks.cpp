@@ -18,18 +18,22 @@ std::string shapes_are_split_at_their_axis() {
     for (const int64_t written : {axis, axis - 4}) {
       const auto found = decompose(shape, written);
       const auto* decomposition = std::get_if<Decomposition>(&found);
-      if (decomposition == nullptr || *decomposition != expected[axis]) return fmt::format("axis {} of [2,3,5,7]", written);
+      if (decomposition == nullptr || *decomposition != expected[axis])
+        return fmt::format("axis {} of [2,3,5,7]", written);
     }
   }
   for (const int64_t axis : {-5, 4}) {
     if (!std::holds_alternative<std::string>(decompose(shape, axis))) return fmt::format("axis {} is taken", axis);
   }
-  if (!std::holds_alternative<std::string>(decompose({int64_t{1} << 32, int64_t{1} << 31}, 0))) return "2^63 elements fit";
-  if (!std::holds_alternative<std::string>(decompose({0, int64_t{1} << 32, int64_t{1} << 31}, 0))) return "0 * 2^63 fits";
+  if (!std::holds_alternative<std::string>(decompose({int64_t{1} << 32, int64_t{1} << 31}, 0)))
+    return "2^63 elements fit";
+  if (!std::holds_alternative<std::string>(decompose({0, int64_t{1} << 32, int64_t{1} << 31}, 0)))
+    return "0 * 2^63 fits";
   const Decomposition d{2, 3, 5};
   for (int64_t n = 0; n < d.numel(); ++n) {
     const Position at = position_of(d, n);
-    if (at.outer >= 2 || at.dim >= 3 || at.inner >= 5 || linear_index(d, at) != n) return fmt::format("position of {}", n);
+    if (at.outer >= 2 || at.dim >= 3 || at.inner >= 5 || linear_index(d, at) != n)
+      return fmt::format("position of {}", n);
   }
   return "";
 }
@@ -55,7 +59,8 @@ std::string boxes_hold_the_elements_of_their_intervals() {
         if (expected) again.push_back({n, n});
       }
       if (count_elements(boxes) != count) return fmt::format("count of [{}, {}]", first, last);
-      if (normalized(again) != intersect(shape, boxes, {0, numel - 1})) return fmt::format("intervals of [{}, {}]", first, last);
+      if (normalized(again) != intersect(shape, boxes, {0, numel - 1}))
+        return fmt::format("intervals of [{}, {}]", first, last);
       const Interval range{first / 2, (last + numel) / 2};
       std::erase_if(again, [&](const Interval& i) { return i.first < range.first || i.first > range.last; });
       if (normalized(again) != intersect(shape, boxes, range)) return fmt::format("a part of [{}, {}]", first, last);
@@ -96,7 +101,8 @@ std::string traced_agree(std::mt19937_64& random) {
     const auto named_product = named<Traced<A>>(Expression::kOuterBase, product);
     const A plain = named<A>(Expression::kOuterBase, mul(a, b));
     const Overflow& origin = named_product.origin;
-    if (named_product.value != plain || named_product.exact != exact_product) return fmt::format("{} * {}, named", a, b);
+    if (named_product.value != plain || named_product.exact != exact_product)
+      return fmt::format("{} * {}, named", a, b);
     const bool parted = static_cast<Exact>(plain) != exact_product;
     if (parted != (origin.expression == Expression::kOuterBase)) return fmt::format("the name of {} * {}", a, b);
     if (parted) {
@@ -132,7 +138,8 @@ std::string aliased_periods_keep_wrapped_addresses_apart() {
   for (const DType dtype : kDTypes) {
     const int64_t bytes = size_of(dtype);
     for (int k = 0; k <= 45; ++k) {
-      if (same_filler_byte((int64_t{1} << k) * bytes, kPeriodBytes)) return fmt::format("2^{} elements of {}", k, name_of(dtype));
+      if (same_filler_byte((int64_t{1} << k) * bytes, kPeriodBytes))
+        return fmt::format("2^{} elements of {}", k, name_of(dtype));
     }
     const int64_t page = page_elements(bytes);
     const int64_t period = period_elements(bytes);
@@ -145,13 +152,18 @@ std::string aliased_periods_keep_wrapped_addresses_apart() {
     }
     // Each page of a window, and the last one.
     const int64_t numel = 20 * page + 5;
-    for (const Interval window : {Interval{0, 0}, {page - 1, page}, {2 * page, 5 * page - 1}, {6 * page - 1, 9 * page},
-                                  {20 * page + 4, 21 * page}, {-9, 3}}) {
+    for (const Interval window : {Interval{0, 0},
+                                  {page - 1, page},
+                                  {2 * page, 5 * page - 1},
+                                  {6 * page - 1, 9 * page},
+                                  {20 * page + 4, 21 * page},
+                                  {-9, 3}}) {
       std::vector<int64_t> expected;
       for (int64_t p = 0; p <= 20; ++p) {
         if (p == 20 || (window.first < (p + 1) * page && window.last >= p * page)) expected.push_back(p);
       }
-      if (own_pages(numel, bytes, {window}) != expected) return fmt::format("pages of [{}, {}]", window.first, window.last);
+      if (own_pages(numel, bytes, {window}) != expected)
+        return fmt::format("pages of [{}, {}]", window.first, window.last);
     }
   }
   if (slots_of({0, 6, 7, 8, 20, 21}) != std::vector<int64_t>{0, 1, 2, 3}) return "slots of pages";
@@ -181,11 +193,13 @@ std::string known_overflows_are_named() {
       {"last_dim/u32", {8388609, 512}, 1, Expression::kRowBase, k32, 0},
       // Row 4000 of 1,073,742 elements starts at 4,294,968,000, 704 past the end, so row 3999 holds element 2^32.
       {"last_dim/u32", {4001, 1073742}, 1, Expression::kElementOffset, k32, 0},
-      // 1,000 elements, the last at most 254 + 1 past its row's start, narrowed to 8 bits.
+      // Sizes that the kernel itself narrows to 8 bits.
       {"last_dim/u8", {2, 300}, 1, Expression::kDimSize, 300, 44},
       {"spatial/u8", {300, 1, 2}, 1, Expression::kOuterSize, 300, 44},
       {"spatial/i8", {1, 2, 200}, 1, Expression::kInnerSize, 200, -56},
-      // Columns up to 254 in blocks of 16: threads of the last block start at 240; the next one would at 240 + 64.
+      // Columns in blocks of 16: the last begins at 240, and the loop's step is 4 * 16. A row's tail begins at 248: its
+      // last
+      // element, 253, and the next step of 16.
       {"spatial/u8", {1, 1, 255}, 1, Expression::kInnerNext, 304, 48},
       {"last_dim/u8", {1, 254}, 1, Expression::kTailNext, 269, 13},
   };
@@ -197,10 +211,10 @@ std::string known_overflows_are_named() {
     c.axis = k.axis;
     FixedOccupancy occupancy = host_occupancy(c.implementation);
     const Prediction p = predict(c, occupancy);
-    const std::string found = p.first_overflow ? fmt::format("{} {} {}", name_of(p.first_overflow->overflow.expression),
-                                                             to_string(p.first_overflow->overflow.exact),
-                                                             p.first_overflow->overflow.wrapped)
-                                               : "none";
+    const std::string found =
+        p.first_overflow ? fmt::format("{} {} {}", name_of(p.first_overflow->overflow.expression),
+                                       to_string(p.first_overflow->overflow.exact), p.first_overflow->overflow.wrapped)
+                         : "none";
     const std::string expected = fmt::format("{} {} {}", name_of(k.expression), k.exact, k.wrapped);
     if (found != expected) return fmt::format("{}: {}, not {}", repeat_command(c, "host"), found, expected);
   }

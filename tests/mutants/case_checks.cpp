@@ -63,10 +63,12 @@ std::string windows_show_what_they_must() {
     const auto fail = [&](std::string_view what) { return fmt::format("{}: {}", repeat_command(c, "host"), what); };
     for (size_t w = 0; w < p.windows.size(); ++w) {
       const Interval& window = p.windows[w];
-      if (window.first < 0 || window.last >= numel || window.first > window.last) return fail("a window outside the tensor");
+      if (window.first < 0 || window.last >= numel || window.first > window.last)
+        return fail("a window outside the tensor");
       if (w > 0 && window.first <= p.windows[w - 1].last + 1) return fail("windows that overlap or touch");
     }
-    std::vector<std::pair<std::string, int64_t>> places = {{"start", 0}, {"end", numel - 1}, {"row end", p.shape.inner_size - 1}};
+    std::vector<std::pair<std::string, int64_t>> places = {
+        {"start", 0}, {"end", numel - 1}, {"row end", p.shape.inner_size - 1}};
     for (const int bits : {31, 32}) {
       places.emplace_back(fmt::format("2^{}", bits), int64_t{1} << bits);
       places.emplace_back(fmt::format("2^{} bytes", bits), (int64_t{1} << bits) / size_of(c.dtype));
@@ -107,7 +109,8 @@ std::string known_cells_are_reached() {
     const auto cells = reach(c);
     for (const char* location : {"start", "boundary", "end"}) {
       const bool expected = inner > 2147483647 || std::string_view(location) != "boundary";
-      const auto text = fmt::format("spatial/columns backward u32 element_offset 2^32-1 {} {} resident", side, location);
+      const auto text =
+          fmt::format("spatial/columns backward u32 element_offset 2^32-1 {} {} resident", side, location);
       if (has(cells, text) != expected) return fmt::format("{}: {} {}", inner, expected ? "no" : "it has", text);
     }
     const Planned p = plan(c);
@@ -134,8 +137,8 @@ std::string known_cells_are_reached() {
     const auto cells = reach(c);
     const bool hit = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
       return cell.expression == target.expression && cell.boundary == target.boundary && cell.side == target.side &&
-             cell.index_type == target.index_type && cell.backward == target.backward && cell.variant == target.variant &&
-             (!target.crossed || cell.location == Location::kBoundary);
+             cell.index_type == target.index_type && cell.backward == target.backward &&
+             cell.variant == target.variant && (!target.crossed || cell.location == Location::kBoundary);
     });
     if (!hit) return fmt::format("{} does not reach {}", repeat_command(c, "host"), name_of(target.expression));
   }
@@ -181,7 +184,8 @@ std::string generated_cases_are_as_predicted() {
   options.cases = 300;
   const CheckReport report = check(options, [](const CheckReport&) {});
   for (const auto& [cause, group] : report.findings) {
-    return fmt::format("{}: {}: {}", cause, repeat_command(group.smallest.c, "host"), group.lines.empty() ? "" : group.lines[0]);
+    return fmt::format("{}: {}: {}", cause, repeat_command(group.smallest.c, "host"),
+                       group.lines.empty() ? "" : group.lines[0]);
   }
   if (report.examined != 300) return fmt::format("{} of 300 examined", report.examined);
   if (report.defects_as_predicted < 20) return fmt::format("only {} defects as predicted", report.defects_as_predicted);

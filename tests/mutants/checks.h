@@ -2,8 +2,8 @@
 
 #include <string>
 
-// The checks that mutants are shown to. Each returns what it found wrong first, in one line, or an empty string. None knows
-// of any mutant: each states something that brink promises.
+// The checks that mutants are shown to. Each returns what it found wrong first, in one line, or an empty string. None
+// knows of any mutant: each states something that brink promises.
 
 namespace brink {
 
@@ -16,6 +16,8 @@ std::string known_overflows_are_named();
 
 // kernel_checks.cpp
 std::string operations_agree_with_plain_loops();
+std::string memory_notes_what_lies_outside();
+std::string closed_forms_tell_wrapped_addresses_apart();
 std::string closed_forms_are_the_operations_answers();
 std::string largest_index_values_are_those_of_the_expressions();
 std::string narrow_indices_are_chosen_where_they_fit_both_directions();

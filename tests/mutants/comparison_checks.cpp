@@ -59,25 +59,47 @@ std::string planted_differences_are_reported() {
     if (!e.prediction.exact || !e.execution.raw.written_twice) return fail("not exact");
     std::vector<std::pair<std::string, Tamper>> tampers = {
         {"another verdict", [](Examination& t) { t.prediction.verdict = Verdict::kLaunchRejected; }},
-        {"another path", [](Examination& t) {
+        {"another path",
+         [](Examination& t) {
            t.prediction.path = t.prediction.path == Path::kSpatial ? Path::kLastDim : Path::kSpatial;
          }},
-        {"another variant", [](Examination& t) {
+        {"another variant",
+         [](Examination& t) {
            t.prediction.variant = *t.prediction.variant == Variant::kBlock ? Variant::kWarp : Variant::kBlock;
          }},
         {"another index type", [](Examination& t) { t.prediction.index_type = IndexType::kU16; }},
-        {"no wrong elements but one", [](Examination& t) { t.prediction.wrong = {{{0, 0}, {0, 0}, {0, 0}}}; }},
-        {"one element never written", [](Examination& t) { t.prediction.never_written = {{{0, 0}, {0, 0}, {0, 0}}}; }},
-        {"the last element wrong", [](Examination& t) { t.execution.raw.wrong = {{t.shape.numel() - 1, t.shape.numel() - 1}}; }},
-        {"the last element unwritten and nothing else", [](Examination& t) {
+        {"no wrong elements but one",
+         [](Examination& t) {
+           t.prediction.wrong = {{{0, 0}, {0, 0}, {0, 0}}};
+         }},
+        {"one element never written",
+         [](Examination& t) {
+           t.prediction.never_written = {{{0, 0}, {0, 0}, {0, 0}}};
+         }},
+        {"the last element wrong",
+         [](Examination& t) {
+           t.execution.raw.wrong = {{t.shape.numel() - 1, t.shape.numel() - 1}};
+         }},
+        {"the last element unwritten and nothing else",
+         [](Examination& t) {
            t.execution.raw.unwritten = {{t.shape.numel() - 1, t.shape.numel() - 1}};
          }},
-        {"element 1 alone written twice", [](Examination& t) { t.execution.raw.written_twice = std::vector<Interval>{{1, 1}}; }},
-        {"an address far outside", [](Examination& t) { t.execution.raw.out_of_bounds.push_back({900, 900}); }},
+        {"element 1 alone written twice",
+         [](Examination& t) {
+           t.execution.raw.written_twice = std::vector<Interval>{{1, 1}};
+         }},
+        {"an address far outside",
+         [](Examination& t) {
+           t.execution.raw.out_of_bounds.push_back({900, 900});
+         }},
         {"a hang", [](Examination& t) { t.execution.raw.ending = Ending::kHang; }},
         {"a fault", [](Examination& t) { t.execution.raw.ending = Ending::kFault; }},
         {"a rejected launch", [](Examination& t) { t.execution.raw.ending = Ending::kLaunchRejected; }},
-        {"a mark outside", [](Examination& t) { t.execution.raw.wild_writes = true; t.prediction.verdict = Verdict::kOk; }},
+        {"a mark outside",
+         [](Examination& t) {
+           t.execution.raw.wild_writes = true;
+           t.prediction.verdict = Verdict::kOk;
+         }},
     };
     if (!e.prediction.wrong.empty()) {
       tampers.push_back({"no wrong elements", [](Examination& t) { t.prediction.wrong.clear(); }});
@@ -96,8 +118,8 @@ std::string planted_differences_are_reported() {
     }
     if (!e.prediction.contended.empty()) {
       tampers.push_back({"none written twice", [](Examination& t) { t.execution.raw.written_twice->clear(); }});
-      tampers.push_back({"a contended element with another value",
-                         [](Examination& t) { (*contended_value(t))->bits = 0x3555; }});
+      tampers.push_back(
+          {"a contended element with another value", [](Examination& t) { (*contended_value(t))->bits = 0x3555; }});
       tampers.push_back({"writes not counted, a contended element with another value", [](Examination& t) {
                            t.execution.raw.written_twice.reset();
                            FoundValue& value = **contended_value(t);
@@ -112,7 +134,8 @@ std::string planted_differences_are_reported() {
     }
     if (!e.prediction.out_of_bounds.empty()) {
       tampers.push_back({"nothing out of bounds", [](Examination& t) { t.execution.raw.out_of_bounds.clear(); }});
-      tampers.push_back({"one address less out of bounds", [](Examination& t) { ++t.execution.raw.out_of_bounds[0].first; }});
+      tampers.push_back(
+          {"one address less out of bounds", [](Examination& t) { ++t.execution.raw.out_of_bounds[0].first; }});
     }
     for (const auto& [name, tamper] : tampers) {
       if (compared_again(e, tamper).empty()) return fail("not noticed: " + name);
@@ -141,7 +164,7 @@ std::string planted_outcomes_are_findings() {
   if (verdict_of_sets(sets) != Verdict::kOk) return "nothing bad is not ok";
   sets.never_written = some;
   if (verdict_of_sets(sets) != Verdict::kUnwritten) return "unwritten";
-  for (std::vector<Box> Outcome::* set : {&Outcome::wrong, &Outcome::contended}) {
+  for (std::vector<Box> Outcome::*set : {&Outcome::wrong, &Outcome::contended}) {
     Outcome other = sets;
     other.*set = some;
     if (verdict_of_sets(other) != Verdict::kMismatch) return "mismatch";
@@ -156,8 +179,8 @@ std::string planted_outcomes_are_findings() {
     return findings(e, role).size();
   };
   const Verdict ok = Verdict::kOk;
-  for (const Verdict bad : {Verdict::kMismatch, Verdict::kUnwritten, Verdict::kOutOfBounds, Verdict::kFault, Verdict::kHang,
-                            Verdict::kLaunchRejected}) {
+  for (const Verdict bad : {Verdict::kMismatch, Verdict::kUnwritten, Verdict::kOutOfBounds, Verdict::kFault,
+                            Verdict::kHang, Verdict::kLaunchRejected}) {
     const std::string name(name_of(bad));
     // A known defect that fails as predicted is no finding for brink itself, and one for everyone else.
     if (count("spatial/u32", bad, bad, Role::kSelfCheck, false) != 0) return "a known defect: " + name;
@@ -203,10 +226,12 @@ std::string exit_status_tells_what_is_missing() {
     const auto verdict = done.verdicts.find("not_executed");
     const int64_t counted = verdict == done.verdicts.end() ? 0 : verdict->second;
     if (done.examined != 100 || done.executed + skipped != 100 || skipped != counted) {
-      return fmt::format("{}: {} executed and {} skipped of {}", name_of(device), done.executed, skipped, done.examined);
+      return fmt::format("{}: {} executed and {} skipped of {}", name_of(device), done.executed, skipped,
+                         done.examined);
     }
     if (device == Device::kCuda && done.launched != 0) return "launched without a GPU";
-    if (device == Device::kCuda && done.exit_status() != 3) return fmt::format("status {} without a GPU", done.exit_status());
+    if (device == Device::kCuda && done.exit_status() != 3)
+      return fmt::format("status {} without a GPU", done.exit_status());
   }
   return "";
 }

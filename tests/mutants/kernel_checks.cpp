@@ -87,7 +87,8 @@ std::string agree_with_plain_loops(Operation operation, const Decomposition& sha
     arrays.input(1)[n] = Traits::store(is_log(operation) ? -output : output);
   }
   const KernelId kernel{operation, sized.variant, Traits::kDType, IndexType::kI64};
-  if (run_on_host(kernel, shape, sized.launch, nullptr, 1 << 20, arrays.tensors) != BlockEnd::kCompleted) return "ends early";
+  if (run_on_host(kernel, shape, sized.launch, nullptr, 1 << 20, arrays.tensors) != BlockEnd::kCompleted)
+    return "ends early";
   const auto round = [](Acc v) { return Traits::load(Traits::store(v)); };
   for (int64_t outer = 0; outer < shape.outer_size; ++outer) {
     for (int64_t inner = 0; inner < shape.inner_size; ++inner) {
@@ -141,14 +142,52 @@ std::string operations_agree_with_plain_loops() {
   return "";
 }
 
+std::string memory_notes_what_lies_outside() {
+  Arrays<F16> arrays(40);
+  const HostMemory<F16> memory(arrays.tensors);
+  // Two reads and two writes, each partly outside.
+  memory.load<8>(0, int64_t{-3});
+  memory.load<1>(1, int64_t{50});
+  memory.store(int64_t{36}, Pack<float, 8>{});
+  memory.store(int64_t{-7}, Pack<float, 1>{});
+  if (arrays.tensors.out_of_bounds.intervals() != std::vector<Interval>{{-7, -7}, {-3, -1}, {40, 43}, {50, 50}}) {
+    return "addresses outside";
+  }
+  for (int64_t n = 0; n < 40; ++n) {
+    if (arrays.tensors.windows[0].writes[static_cast<size_t>(n)] != (n >= 36 ? 1 : 0))
+      return fmt::format("writes of {}", n);
+  }
+  return "";
+}
+
+std::string closed_forms_tell_wrapped_addresses_apart() {
+  for (const Operation operation : kOperations) {
+    for (const int prime : {3, 5, 7}) {
+      // Each second element is hot, and so is the one a power of two further on.
+      const ClosedForm form{operation, DType::kF16, FormFamily::kCoded, prime, {int64_t{1} << 50, 2, 1}};
+      for (int k = 1; k < 45; ++k) {
+        for (int64_t n = 1; n < 60; n += 2) {
+          const int64_t other = n + (int64_t{1} << k);
+          bool differ = false;
+          for (int tensor = 0; tensor < input_count(operation); ++tensor) {
+            differ = differ || form.input(tensor, n) != form.input(tensor, other);
+          }
+          if (!differ) return fmt::format("{} prime {}: {} and {}", name_of(operation), prime, n, other);
+        }
+      }
+    }
+  }
+  return "";
+}
+
 std::string closed_forms_are_the_operations_answers() {
   for (const Operation operation : kOperations) {
     for (const DType dtype : kDTypes) {
       for (const FormFamily family : {FormFamily::kSeed, FormFamily::kCoded, FormFamily::kCodedOutput}) {
         if (family == FormFamily::kCodedOutput && operation != Operation::kLogSoftmaxBackward) continue;
         for (const int prime : {3, 5, 7}) {
-          for (const Decomposition& shape : {Decomposition{3, 2, 5}, Decomposition{2, 9, 1}, Decomposition{1, 1, 8},
-                                             Decomposition{1, 200, 2}}) {
+          for (const Decomposition& shape :
+               {Decomposition{3, 2, 5}, Decomposition{2, 9, 1}, Decomposition{1, 1, 8}, Decomposition{1, 200, 2}}) {
             const ClosedForm form{operation, dtype, family, prime, shape};
             for (int64_t n = 0; n < shape.numel(); ++n) {
               const Position at = position_of(shape, n);
@@ -193,7 +232,8 @@ std::string for_launches(const F& f) {
           for (const int64_t dim : {1, 2, 3, 5, 12, 13, 16, 17, 60, 127, 200, 1500}) {
             for (const int64_t inner : {1, 2, 3, 4, 5, 16, 17, 50, 100, 255, 1025}) {
               const Decomposition shape{outer, dim, inner};
-              const auto made = size_launch(shape, Operation::kSoftmaxForward, dtype, IndexType::kI64, limits, occupancy);
+              const auto made =
+                  size_launch(shape, Operation::kSoftmaxForward, dtype, IndexType::kI64, limits, occupancy);
               std::string problem = f(shape, std::get<SizedLaunch>(made), dtype);
               if (!problem.empty()) return problem;
             }
@@ -228,9 +268,9 @@ std::string largest_index_values_are_those_of_the_expressions() {
 }
 
 std::string narrow_indices_are_chosen_where_they_fit_both_directions() {
-  // One device for both directions, and one that holds fewer blocks of one of them.
-  for (const auto& [forward, backward] : {std::pair<int64_t, int64_t>{4, 4}, {4, 60}, {60, 4}}) {
-    SmallDevice device(16, forward, backward);
+  // Devices that hold as many blocks of either direction, fewer of one, or fewer of the other.
+  for (int64_t pair = 0; pair < 48; ++pair) {
+    SmallDevice device(16, 1 + pair % 16, 1 + pair / 16 * 8);
     for (const char* name : {"dispatched/u8", "dispatched/i8"}) {
       const Implementation implementation = *parse_implementation(name);
       const int64_t max = limits_of(implementation.index_type).max;
@@ -251,8 +291,8 @@ std::string narrow_indices_are_chosen_where_they_fit_both_directions() {
               const auto decided = std::get<Dispatch>(dispatch(implementation, shape, operation, dtype, device));
               const bool narrow = decided.index_type == implementation.index_type;
               if (narrow ? largest > max : reached <= max) {
-                return fmt::format("{} {} of {} takes {}, where {} is reached", name, name_of(operation), text_of(shape),
-                                   name_of(decided.index_type), static_cast<int64_t>(largest));
+                return fmt::format("{} {} of {} takes {}, where {} is reached", name, name_of(operation),
+                                   text_of(shape), name_of(decided.index_type), static_cast<int64_t>(largest));
               }
             }
           }
@@ -279,7 +319,8 @@ std::string launches_for_small_devices_are_right() {
           }
           const Launch& launch = sized->launch;
           const int64_t shared = launch.block_x > 1 && sized->variant != Variant::kWarp ? launch.threads() * 4 : 0;
-          if (launch.threads() > threads || device.asked_threads != launch.threads()) return what + ": too many threads";
+          if (launch.threads() > threads || device.asked_threads != launch.threads())
+            return what + ": too many threads";
           if (launch.shared_bytes != shared || device.asked_shared_bytes != shared) return what + ": shared memory";
           if (launch.grid_x < 1 || launch.grid_y < 1) return what + ": an empty grid";
           if ((launch.block_x & (launch.block_x - 1)) != 0) return what + ": block.x is no power of two";
@@ -291,10 +332,12 @@ std::string launches_for_small_devices_are_right() {
             }
           }
           const KernelId kernel{operation, sized->variant, DType::kF16, IndexType::kI64};
-          if (run_on_host(kernel, shape, launch, nullptr, 1 << 20, arrays.tensors) != BlockEnd::kCompleted) return what + ": hang";
+          if (run_on_host(kernel, shape, launch, nullptr, 1 << 20, arrays.tensors) != BlockEnd::kCompleted)
+            return what + ": hang";
           RawObservation raw;
           observe_windows<F16>(form, arrays.tensors, raw);
-          if (!raw.wrong.empty() || !raw.unwritten.empty() || !raw.written_twice->empty() || !raw.out_of_bounds.empty()) {
+          if (!raw.wrong.empty() || !raw.unwritten.empty() || !raw.written_twice->empty() ||
+              !raw.out_of_bounds.empty()) {
             return what + ": a wrong answer";
           }
         }

@@ -56,9 +56,6 @@ mutant(TheHeadEndsOneElementEarly kernels/softmax/kernels.h
 mutant(TheHeadsVectorIsVisitedAgain kernels/softmax/kernels.h
   [[named<I>(Expression::kVectorNext, thread.thread_x() + @{(shift > 0 ? 1 : 0)}@)]]
   [[0]])
-mutant(ARowThatIsAllHeadHasATail kernels/softmax/kernels.h
-  [[const I whole = @{shift > 0 && !less(0, vectors)}@ ?]]
-  [[false]])
 mutant(TheRoundUpsThreadsAreActive kernels/softmax/kernels.h
   [[const bool active = @{less(inner, address.inner_size)}@;]]
   [[less(first, address.inner_size)]])
@@ -92,9 +89,9 @@ mutant(StoresRoundDown kernels/execution/host_memory.h
 
 # ---- Launches and the choice of the index type -----------------------------------------------------------------------------------
 
-mutant(TheGridIsRoundedDown kernels/softmax/launch.cpp
-  [[std::min(@{ceil_div(shape.outer_size, launch.block_y)}@, limits.grid_x_max)]]
-  [[shape.outer_size / launch.block_y]])
+mutant(RowsAreSteppedByBlocksAlone kernels/softmax/kernels.h
+  [[named<I>(Expression::kGridX, @{thread.grid_x() * thread.block_y()}@)]]
+  [[thread.grid_x()]])
 mutant(AWarpsLanesAreNoPowerOfTwo kernels/softmax/launch.cpp
   [[launch.block_x = std::min(@{next_power_of_two(shape.dim_size)}@, limits.warp_size);]]
   [[shape.dim_size]])
@@ -109,28 +106,12 @@ mutant(BlocksShrinkByOneThread kernels/softmax/launch.cpp
 mutant(SharedMemoryIsForHalfTheThreads kernels/softmax/launch.cpp
   [[launch.block_x == 1 ? 0 : @{launch.threads() * accumulator_bytes(dtype)}@;]]
   [[launch.threads() / 2 * accumulator_bytes(dtype)]])
-mutant(TheWidthForgetsTheOuterStep kernels/softmax/implementation.cpp
-  [[case Variant::kReduce:
-      @{consider(past(shape.outer_size, launch.grid_x));}@]]
-  [[]])
 mutant(TheWidthForgetsTheColumnStep kernels/softmax/implementation.cpp
   [[consider(past(shape.inner_size, launch.grid_y * launch.block_y));]]
-  [[]])
-mutant(TheWidthForgetsTheStepOverTheDim kernels/softmax/implementation.cpp
-  [[@{consider(past(shape.dim_size, launch.block_x));}@
-      break;
-    case Variant::kBlock:]]
-  [[]])
-mutant(TheWidthForgetsTheRowStepOfBlocks kernels/softmax/implementation.cpp
-  [[vector_size(dtype) - 1);
-      @{consider(past(shape.outer_size, launch.grid_x));}@]]
   [[]])
 mutant(TheWidthForgetsTheTailStep kernels/softmax/implementation.cpp
   [[consider(past(shifted, launch.block_x));]]
   [[]])
-mutant(TheWidthForgetsTheAlignmentShift kernels/softmax/implementation.cpp
-  [[saturating_add(shape.dim_size, @{vector_size(dtype) - 1}@);]]
-  [[0]])
 mutant(TheWidthForgetsTheRowStepOfWarps kernels/softmax/implementation.cpp
   [[consider(past(shape.outer_size, launch.grid_x * launch.block_y));]]
   [[]])
@@ -189,11 +170,11 @@ mutant(SignedTypesWrapByTheirLimit properties/oracle.cpp
   [[space.modulus = @{static_cast<Exact>(1) << limits.bits}@;]]
   [[static_cast<Exact>(limits.max) + 1]])
 mutant(AddressesDoNotWrapToBeforeTheTensor properties/oracle.cpp
-  [[if (@{value >= limit}@) value -= modulus;]]
+  [[return @{value >= limit}@ ? value - static_cast<int64_t>(modulus) : value;]]
   [[false]])
 mutant(WritersAreAWrapApartTooFew properties/oracle.cpp
-  [[l < numel; @{l += space.modulus}@) {]]
-  [[l += 2 * space.modulus]])
+  [[l < narrowed.numel(); @{l += space_.modulus}@) {]]
+  [[l += 2 * space_.modulus]])
 mutant(SparseMemoryIsPredictedToFault properties/oracle.cpp
   [[prediction.verdict = @{launching.memory == MemoryKind::kDense}@ ?]]
   [[true]])
@@ -212,9 +193,6 @@ mutant(WrittenOnceBeginsOneLate properties/oracle_symbolic.cpp
 mutant(WrongColumnsBeginOneRowEarly properties/oracle_symbolic.cpp
   [[space_.limit - outer * slice - @{(shape_.dim_size - 1) * inner}@);]]
   [[(shape_.dim_size - 1) * inner + 1]])
-mutant(WrongColumnsLeaveOutTheNextSlice properties/oracle_symbolic.cpp
-  [[boxes(std::max(first, @{(outer + 1) * slice}@), last);]]
-  [[(outer + 2) * slice]])
 mutant(WhatIsReadAlwaysShows properties/oracle_symbolic.cpp
   [[if (@{between % launching_.form.prime == 0}@) return false;]]
   [[false]])
@@ -225,18 +203,15 @@ mutant(TheFirstBadElementIsTheOneAfter properties/oracle_symbolic.cpp
 mutant(AStepOntoTheLimitDoesNotWrap properties/oracle_symbolic.cpp
   [[const bool step_wraps = enters && @{loop.last() + loop.step >= space_.limit}@;]]
   [[loop.last() + loop.step > space_.limit]])
-mutant(ARoundUpToTheLimitIsMissed properties/oracle_symbolic.cpp
-  [[if (@{inner.last() + launch_.block_y > space_.limit}@) {]]
-  [[inner.last() + launch_.block_y > space_.limit + 1]])
-mutant(AShiftedSizeAtTheLimitFits properties/oracle_symbolic.cpp
-  [[if (@{shifted >= space_.limit}@) {]]
-  [[shifted > space_.limit]])
 mutant(HangsAreOnlySeenInSamples properties/oracle_symbolic.cpp
   [[if (@{never_ends(loop)}@) prediction_.verdict = Verdict::kHang;]]
   [[false]])
-mutant(EveryWrappedLoopHangs properties/oracle_symbolic.cpp
-  [[if (@{space_.limit - loop.bound >= stride}@) return false;]]
+mutant(LongLoopsAreNoHangs properties/oracle_symbolic.cpp
+  [[if (value < loop.bound && @{iterations_left(value, loop) > patience}@) prediction_.verdict]]
   [[false]])
+mutant(WrongReadsAreNeverDoubted properties/oracle_symbolic.cpp
+  [[@{if (!prediction_.exact && prediction_.contended.empty()) doubt_wrong(once_first, once_last);}@]]
+  [[]])
 mutant(TwoWritersAreOne properties/oracle_traced.cpp
   [[} else if (@{writes.size() > 1}@) {]]
   [[writes.size() > 2]])
@@ -379,12 +354,14 @@ mutant(WhatWasNotExecutedReachesItsCells properties/cell.cpp
 mutant(TheAliasPeriodIsAPowerOfTwo kernels/execution/alias_period.h
   [[@{inline constexpr int64_t kPeriodPages = 7;
 inline constexpr int64_t kPeriodBytes = kPeriodPages * kPageBytes;}@]]
-  [[inline constexpr struct {
+  [[struct PeriodPages {
   constexpr operator int64_t() const { return MUTANT_IS_ACTIVE ? 8 : 7; }
-} kPeriodPages;
-inline constexpr struct {
+};
+inline constexpr PeriodPages kPeriodPages{};
+struct PeriodBytes {
   constexpr operator int64_t() const { return kPeriodPages * kPageBytes; }
-} kPeriodBytes;]] VERBATIM)
+};
+inline constexpr PeriodBytes kPeriodBytes{};]] VERBATIM)
 mutant(AWindowsLastPageIsAliased kernels/execution/alias_period.h
   [[for (; @{page <= last / elements}@; ++page)]]
   [[page < last / elements]])
@@ -395,7 +372,15 @@ mutant(TheLastPageIsAliased kernels/execution/alias_period.h
 # ---- Equivalent: left out --------------------------------------------------------------------------------------------------------
 #
 # - reduce_over_x with the block's rows in another order in shared memory: each row is its own all the same.
-# - grid_y or grid_x a little too small, but not 0: the kernels' loops take more steps and do the same.
-# - `saturating_add(shape.outer_size, launch.block_y)` left out of largest_index_value: with a grid of one block it exceeds the row
-#   step by 1, otherwise it is below it.
+# - grid_x or grid_y a little too small, or too large: the kernels' loops take more steps, or a block has nothing to do. (A grid of 0
+#   blocks ends the test with a division by zero.)
 # - A warp that shrinks like other blocks: its lanes step over their row, so any power of two will do.
+# - The row that ends inside its first vector, in row_block_kernel: rows that short go to the warp kernel.
+# - In largest_index_value, the steps over slices and over the reduced dimension (kColumns, kReduce), and over the rows of kBlock: a
+#   step is at most the size that it steps over, and numel is at least twice that size. The alignment shift: only rows after the first
+#   have one, and then numel is larger. `saturating_add(outer_size, block_y)`: at most 1 more than the row step before it.
+# - wrong_columns' boxes of later slices: what is written once ends before the limit, and those slices begin behind it.
+# - never_ends without its first return, which only saves time; or with its last condition always true: the first thread of each loop
+#   starts at 0, or threads start at each place, so one of them misses what ends the loop.
+# - A shifted size of just the limit that counts as fitting: the first row's tail, which has no shift, hangs by then.
+# - The round-up of a row's last block: block.y is a power of two, which divides the limit, or the row is a single block.

@@ -39,6 +39,7 @@ for command in run predict; do
   rejects "coded_output" "$command" "${seed[@]}" --form coded_output
   rejects "prime 4" "$command" "${seed[@]}" --prime 4
   rejects "--seed" "$command" "${seed[@]}" --seed x
+  rejects "--seed" "$command" "${seed[@]}" --seed -1
   rejects "--shape" "$command" --axis 1
   rejects "--shape" "$command" --shape "" --axis 1
   rejects "--shape" "$command" --shape
@@ -55,6 +56,7 @@ for command in run predict; do
 done
 rejects "limit" run "${seed[@]}" --limit 0
 rejects "limit" run "${seed[@]}" --limit soon
+rejects "limit" run "${seed[@]}" --limit nan
 
 # Broken case files: the line names the file and the field.
 case_file="$folder/case.json"
@@ -88,11 +90,11 @@ rejects "10d" check --cases 1 --time 10d
 rejects "-5" check --cases 1 --time=-5
 rejects "0s" check --cases 1 --time 0s
 rejects "nan" check --cases 1 --time nan
-rejects "--time" check --cases 1 --time ""
+rejects "inf" check --cases 1 --time inf
 rejects "cases" check --cases 0
 rejects "cases" check --cases -1
 rejects "cases" check --cases many
-rejects "seed" check --seed -1
+rejects "seed" check --cases 1 --seed -1
 rejects "sofmax" check --cases 1 --op sofmax
 rejects "spatial/u33" check --cases 1 --impl spatial/u33
 rejects "gpu" check --cases 1 --device gpu

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "tools/brink/commands.h"
@@ -22,7 +23,7 @@ double parse_duration(const std::string& text) {
   }
   const std::string unit = text.substr(used);
   const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || factor == 0 || !(value > 0)) {
+  if (used == 0 || factor == 0 || !(value > 0) || !std::isfinite(value)) {
     throw UsageError{fmt::format("--time {}: expected a duration such as 90s, 10m or 8h", text)};
   }
   return value * factor;
@@ -161,7 +162,8 @@ CheckOptions to_check_options(const Options& options) {
 void add_check(CLI::App& app, int& status) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("check", "generate cases at the boundaries, predict, run and compare them");
-  command->add_option("--seed", options->seed, "the same seed gives the same cases on every machine");
+  command->add_option("--seed", options->seed, "the same seed gives the same cases on every machine")
+      ->check(check_not_negative);
   command->add_option("--cases", options->cases, "number of cases (default: enough for every boundary)")
       ->check(CLI::Range(1, 100000000));
   command->add_option("--time", options->time, "stop after this long, such as 90s, 10m or 8h");
@@ -172,7 +174,7 @@ void add_check(CLI::App& app, int& status) {
   command->add_option("--device", options->device, "host or cuda");
   command->add_option("--memory", options->memory, "sparse (host), aliased or dense");
   command->add_option("--limit", options->limit, "seconds until one case in a worker process is a hang")
-      ->check(CLI::PositiveNumber);
+      ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");
   command->callback([options, &status] {
     const CheckOptions check_options = to_check_options(*options);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "tools/brink/commands.h"
 #include "tools/brink/options.h"
@@ -9,7 +11,13 @@ int main(int argc, char** argv) {
   try {
     CLI::App app("brink: finds the shapes that push a GPU kernel's offsets over the edge of its index type", "brink");
     app.require_subcommand(1);
-    app.failure_message([](const CLI::App*, const CLI::Error& e) { return fmt::format("brink: {}\n", e.what()); });
+    // One line, where CLI11's own has two.
+    app.failure_message([](const CLI::App* a, const CLI::Error& e) {
+      const std::vector<std::string> unknown = a->remaining();
+      const bool unknown_command = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !unknown.empty();
+      return unknown_command ? fmt::format("brink: unknown command \"{}\"; see brink --help\n", unknown.front())
+                             : fmt::format("brink: {}\n", e.what());
+    });
     app.set_version_flag("--version", BRINK_VERSION);
     app.footer("Exit status: 0 ok, 1 a finding, 2 bad usage or input, 3 something required was not executed.");
     int status = brink::kExitOk;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -33,7 +34,25 @@ void CaseOptions::add_to(CLI::App& command) {
   command.add_option("--form", form, "closed form: coded, seed or coded_output");
   command.add_option("--prime", prime, "prime of the position codes: 3, 5 or 7 (default: the first that suits the case)");
   command.add_option("--memory", memory, "sparse (host), aliased or dense; default: sparse on the host, aliased on a GPU");
-  command.add_option("--seed", seed, "chooses the extra places that a large run looks at");
+  command.add_option("--seed", seed, "chooses the extra places that a large run looks at")
+      ->check(check_not_negative);
+}
+
+std::string check_positive(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const bool good = used == text.size() && used > 0 && value > 0 && std::isfinite(value);
+  return good ? "" : fmt::format("\"{}\" is not a positive number", text);
+}
+
+std::string check_not_negative(const std::string& text) {
+  // CLI11 would read -1 as the largest unsigned number.
+  return text.starts_with('-') ? fmt::format("\"{}\" is negative", text) : "";
 }
 
 std::vector<int64_t> parse_shape(const std::string& text) {
@@ -76,6 +95,8 @@ Implementation implementation_option(const std::string& name) {
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
+  // An empty file sets failbit below as a directory does, but only a directory sets badbit here.
+  if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return "";
   std::ostringstream text;
   text << file.rdbuf();
   if (file.bad() || text.fail()) throw UsageError{fmt::format("{}: cannot be read", path)};

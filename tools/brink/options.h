@@ -36,6 +36,10 @@ struct CaseOptions {
   Case to_case(Device device) const;
 };
 
+/// Checks for CLI::Option::check: an error in one line, or an empty string.
+std::string check_positive(const std::string& text);
+std::string check_not_negative(const std::string& text);
+
 /// Reads a shape such as 1,2,2147483649; "scalar" has no dimensions. Throws UsageError.
 std::vector<int64_t> parse_shape(const std::string& text);
 

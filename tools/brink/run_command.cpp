@@ -20,9 +20,10 @@ void add_run(CLI::App& app, int& status) {
   options->the_case.add_to(*command);
   command->add_option("--device", options->device, "host or cuda");
   command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
-      ->check(CLI::PositiveNumber);
+      ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");
-  command->footer("The exit status is the verdict: 0 ok, 1 a defect or a prediction that did not hold, 3 not executed.");
+  command->footer(
+      "The exit status is the verdict: 0 ok, 1 a defect or a prediction that did not hold, 3 not executed.");
   command->callback([options, &status] {
     const Device device = parse_device(options->device);
     const Case c = options->the_case.to_case(device);

@@ -150,6 +150,8 @@ nlohmann::ordered_json to_json(const Examination& e, Role role) {
   for (const Interval& i : e.execution.raw.looked_at) looked_at.push_back({i.first, i.last});
   j["looked_at"] = std::move(looked_at);
   j["kernel_ms"] = e.execution.raw.kernel_ms;
+  j["prepare_ms"] = e.execution.raw.prepare_ms;
+  j["compare_ms"] = e.execution.raw.compare_ms;
   j["physical_bytes"] = e.execution.raw.physical_bytes;
   j["agree"] = e.observed.verdict != Verdict::kNotExecuted && e.differences.empty();
   j["differences"] = e.differences;
