@@ -73,7 +73,9 @@ bool join_along(std::vector<Box>& boxes, const Key& key, const Axis& axis) {
 }  // namespace
 
 std::vector<Box> joined(std::vector<Box> boxes) {
-  const auto flat = [](const Interval& a, const Interval& b) { return std::make_tuple(a.first, a.last, b.first, b.last); };
+  const auto flat = [](const Interval& a, const Interval& b) {
+    return std::make_tuple(a.first, a.last, b.first, b.last);
+  };
   bool changed = true;
   while (changed && boxes.size() > 1) {
     changed = join_along(
@@ -135,7 +137,8 @@ std::vector<Interval> intersect(const Decomposition& shape, const std::vector<Bo
         continue;
       }
       const int64_t dim_first = std::max(box.dim.first, range.first < base ? 0 : (range.first - base) / row);
-      const int64_t dim_last = std::min(box.dim.last, range.last - base >= slice ? shape.dim_size - 1 : (range.last - base) / row);
+      const int64_t dim_last =
+          std::min(box.dim.last, range.last - base >= slice ? shape.dim_size - 1 : (range.last - base) / row);
       for (int64_t dim = dim_first; dim <= dim_last; ++dim) {
         clip(base + dim * row + box.inner.first, base + dim * row + box.inner.last);
       }

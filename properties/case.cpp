@@ -71,7 +71,8 @@ T named_value(const Json& j, const char* field, const Parse& parse) {
 
 int64_t integer(const Json& value, const char* field) {
   // nlohmann turns an integer beyond 64 bits into a float: not an integer here either.
-  if (!value.is_number_integer()) throw std::string(fmt::format("field \"{}\": {} is not a 64-bit integer", field, shown(value)));
+  if (!value.is_number_integer())
+    throw std::string(fmt::format("field \"{}\": {} is not a 64-bit integer", field, shown(value)));
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) {
     throw std::string(fmt::format("field \"{}\": {} does not fit in int64", field, shown(value)));
   }
@@ -89,7 +90,7 @@ Case read_case(const Json& j) {
   if (const int64_t version = integer_field(j, "brink_case"); version != 1) {
     throw std::string(fmt::format("case version {} is not known; this brink reads version 1", version));
   }
-  static constexpr std::string_view kFields[] = {"brink_case", "operation",   "shape", "axis",   "dtype",
+  static constexpr std::string_view kFields[] = {"brink_case",     "operation",   "shape", "axis",   "dtype",
                                                  "implementation", "closed_form", "prime", "memory", "seed"};
   for (const auto& item : j.items()) {
     if (std::find(std::begin(kFields), std::end(kFields), item.key()) == std::end(kFields)) {
@@ -133,7 +134,8 @@ std::variant<Case, std::string> parse_case(std::string_view text) {
 
 std::string repeat_command(const Case& c, std::string_view device) {
   return fmt::format(
-      "brink run --op {} --shape {} --axis {} --dtype {} --impl {} --form {} --prime {} --memory {} --seed {} --device {}",
+      "brink run --op {} --shape {} --axis {} --dtype {} --impl {} --form {} --prime {} --memory {} --seed {} --device "
+      "{}",
       name_of(c.operation), c.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(c.shape, ",")), c.axis,
       name_of(c.dtype), c.implementation.name(), name_of(c.family), c.prime, name_of(c.memory), c.seed, device);
 }

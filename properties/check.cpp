@@ -27,7 +27,8 @@ std::string cause_of(const Examination& e) {
                      name_of(e.observed.verdict), e.differences.empty() ? "" : ", not as predicted");
 }
 
-// Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same width.
+// Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same
+// width.
 std::string direction_difference(const Case& c, const Decomposition& shape, Examiner& examiner) {
   if (shape.numel() == 0 || c.implementation.rule == WidthRule::kFixed) return "";
   DeviceOccupancy occupancy(examiner.device(), c.implementation, examiner.worker());

@@ -40,10 +40,10 @@ struct CheckReport {
   double seconds = 0;
   double predict_seconds = 0;  ///< the oracle's share
   double generate_seconds = 0;
-  std::map<std::string, int64_t> verdicts;                             ///< observed
+  std::map<std::string, int64_t> verdicts;                                  ///< observed
   std::map<std::string, std::map<std::string, int64_t>> by_implementation;  ///< implementation -> verdict -> cases
-  std::map<std::string, int64_t> not_executed;                         ///< reason -> cases
-  std::map<std::string, FindingGroup> findings;                        ///< by cause
+  std::map<std::string, int64_t> not_executed;                              ///< reason -> cases
+  std::map<std::string, FindingGroup> findings;                             ///< by cause
   std::set<Cell> reached;
   std::set<Cell> required;  ///< cells that the examined cases were to reach
   std::vector<Cell> missing;

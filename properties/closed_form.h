@@ -49,8 +49,8 @@ constexpr std::optional<FormFamily> parse_form_family(std::string_view name) {
 ///   softmax_backward      grad = 1 if hot else 0, output = m/16, m = 8 + n mod p
 ///                         -> hot: m(16-m)/256, else: -m * m_hot/256
 ///   log_softmax_backward  grad = m if hot else 0, output = 0  -> hot: 0, else: -m_hot
-///   log_softmax_forward   x = c if hot else -128 - c, c = n mod p  -> hot: 0, else: x - c_hot
-///   softmax_forward       x = level * (column mod p)  -> 1/dim_size; rows too long to tell 1/dim_size from its
+///   log_softmax_forward   x = c - 64 if hot else -192 - c, c = n mod p  -> hot: 0, else: -128 - c - c_hot
+///   softmax_forward       x = -128 * (1 + column mod p)  -> 1/dim_size; rows too long to tell 1/dim_size from its
 ///                         neighbours take log_softmax_forward's inputs -> hot: 1, else: 0
 struct ClosedForm {
   Operation operation = Operation::kSoftmaxBackward;
@@ -58,6 +58,8 @@ struct ClosedForm {
   FormFamily family = FormFamily::kCoded;
   int prime = 7;
   Decomposition shape;
+
+  static constexpr double kBelowZero = 64;
 
   /// Longest row for which the rounded 1/dim_size differs from 1/(dim_size - 1).
   BRINK_HOST_DEVICE static constexpr int64_t level_dim_max(DType dtype) {
@@ -74,11 +76,11 @@ struct ClosedForm {
     const double low = dtype == DType::kF64 ? -1024 : -128;
     if (family == FormFamily::kSeed) {
       if (tensor == 1 && is_log(operation)) return 0;
-      if (is_forward(operation)) return is_hot(n) ? 0 : low;
+      if (is_forward(operation)) return is_hot(n) ? -kBelowZero : low - kBelowZero;
       return tensor == 0 ? (is_hot(n) ? 1 : 0) : is_hot(n) ? 0.25 : 0.75;
     }
-    if (uses_levels()) return -low * static_cast<double>(column(n) % prime);
-    if (is_forward(operation)) return is_hot(n) ? code(n) : low - code(n);
+    if (uses_levels()) return low * static_cast<double>(1 + column(n) % prime);
+    if (is_forward(operation)) return is_hot(n) ? code(n) - kBelowZero : low - kBelowZero - code(n);
     if (operation == Operation::kSoftmaxBackward) return tensor == 1 ? (8 + code(n)) / 16 : is_hot(n) ? 1 : 0;
     if (tensor == 0) return is_hot(n) ? 8 + code(n) : 0;
     // A row of one element: exp(output) = 0 leaves grad as it is; otherwise its answer would be 0 whatever was read.

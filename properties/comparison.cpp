@@ -104,7 +104,8 @@ Verdict verdict_of_ending(Ending ending) {
 
 }  // namespace
 
-Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& prediction, const Execution& execution) {
+Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& prediction,
+                   const Execution& execution) {
   const RawObservation& raw = execution.raw;
   Outcome outcome;
   outcome.path = path_of(shape);
@@ -132,8 +133,9 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
         const auto value = std::lower_bound(raw.values.begin(), raw.values.end(), n,
                                             [](const FoundValue& v, int64_t element) { return v.element < element; });
         const bool known = value != raw.values.end() && value->element == n;
-        const bool by_writer = known && contains(prediction.contended, position_of(shape, n)) &&
-                               held_by_a_writer(launching.form, n, values_of_writers(writers, prediction, n), value->bits);
+        const bool by_writer =
+            known && contains(prediction.contended, position_of(shape, n)) &&
+            held_by_a_writer(launching.form, n, values_of_writers(writers, prediction, n), value->bits);
         (by_writer ? contended : still_wrong).push_back({n, n});
         if (!known) {  // beyond the values kept: leave the rest of the interval as it is
           still_wrong.push_back({n, i.last});
@@ -168,11 +170,13 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
   };
   if (observed.verdict == Verdict::kNotExecuted) return lines;
   // Two writes of one value leave no trace where the memory does not count them.
-  const bool traceless = !prediction.exact && !execution.raw.written_twice && prediction.verdict == Verdict::kMismatch &&
+  const bool traceless = !prediction.exact && !execution.raw.written_twice &&
+                         prediction.verdict == Verdict::kMismatch &&
                          (observed.verdict == Verdict::kOk || observed.verdict == Verdict::kUnwritten);
   if (!traceless) differ("verdict", name_of(prediction.verdict), name_of(observed.verdict));
   differ("path", name_of(prediction.path), name_of(observed.path));
-  if (observed.variant && prediction.variant) differ("variant", name_of(*prediction.variant), name_of(*observed.variant));
+  if (observed.variant && prediction.variant)
+    differ("variant", name_of(*prediction.variant), name_of(*observed.variant));
   if (observed.index_type && prediction.index_type) {
     differ("index type", name_of(*prediction.index_type), name_of(*observed.index_type));
   }
@@ -199,7 +203,8 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
     }
     return lines;
   }
-  const auto compare = [&](std::string_view what, const std::vector<Interval>& predicted, const std::vector<Box>& boxes) {
+  const auto compare = [&](std::string_view what, const std::vector<Interval>& predicted,
+                           const std::vector<Box>& boxes) {
     const auto found = seen_part(shape, boxes, places);
     if (predicted != found) differ(what, describe(predicted), describe(found));
   };

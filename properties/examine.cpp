@@ -58,8 +58,8 @@ Examination Examiner::examine(const Case& c) {
   const bool dangerous = (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
   // What is predicted to hang need not have the whole of a limit that is meant for slow kernels.
   const double limit = predicted == Verdict::kHang ? std::min(limit_, kPredictedHangSeconds) : limit_;
-  e.execution = device_ == Device::kHost && !dangerous ? execute_on_host(c, windows)
-                                                       : worker_.execute(c, windows, limit);
+  e.execution =
+      device_ == Device::kHost && !dangerous ? execute_on_host(c, windows) : worker_.execute(c, windows, limit);
   e.observed = outcome_of(c, e.shape, e.prediction, e.execution);
   e.differences = differences(c, e.shape, e.prediction, e.execution, e.observed);
   return e;

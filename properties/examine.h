@@ -29,7 +29,8 @@ std::vector<std::string> findings(const Examination& examination, Role role);
 /// Examines cases on one device. What is predicted to hang or fault, and everything on a GPU, runs in a worker process.
 class Examiner {
  public:
-  explicit Examiner(Device device, double limit_seconds = 60) : worker_(device), device_(device), limit_(limit_seconds) {}
+  explicit Examiner(Device device, double limit_seconds = 60)
+      : worker_(device), device_(device), limit_(limit_seconds) {}
 
   /// `c` must be valid.
   Examination examine(const Case& c);

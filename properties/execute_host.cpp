@@ -145,10 +145,9 @@ double visits_per_row(const Decomposition& shape, const SizedLaunch& sized) {
   const Launch& launch = sized.launch;
   const double passes = 3;
   const bool spatial = sized.path == Path::kSpatial;
-  const double columns =
-      spatial ? static_cast<double>(ceil_div(shape.outer_size, launch.grid_x)) *
-                    static_cast<double>(ceil_div(shape.inner_size, launch.grid_y * launch.block_y))
-              : static_cast<double>(ceil_div(shape.outer_size, launch.grid_x * launch.block_y));
+  const double columns = spatial ? static_cast<double>(ceil_div(shape.outer_size, launch.grid_x)) *
+                                       static_cast<double>(ceil_div(shape.inner_size, launch.grid_y * launch.block_y))
+                                 : static_cast<double>(ceil_div(shape.outer_size, launch.grid_x * launch.block_y));
   return columns * static_cast<double>(shape.dim_size) * passes;
 }
 
@@ -187,13 +186,14 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   double rows = 0;
   for (const BlockPart& part : parts) rows += static_cast<double>(part.last_y - part.first_y + 1);
   if (all_blocks) {
-    rows = static_cast<double>(launch.grid_x) * static_cast<double>(launch.grid_y) * static_cast<double>(launch.block_y);
+    rows =
+        static_cast<double>(launch.grid_x) * static_cast<double>(launch.grid_y) * static_cast<double>(launch.block_y);
   }
   const double work = rows * visits_per_row(shape, dispatch.sized);
   if (work > static_cast<double>(kHostWorkMax)) {
-    return not_executed(execution,
-                        fmt::format("{:.1e} element visits are more than the host takes on ({:.1e}); run it on a GPU",
-                                    work, static_cast<double>(kHostWorkMax)));
+    return not_executed(
+        execution, fmt::format("{:.1e} element visits are more than the host takes on ({:.1e}); run it on a GPU", work,
+                               static_cast<double>(kHostWorkMax)));
   }
 
   HostTensors tensors;
@@ -203,7 +203,8 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   const int64_t reach = limits_of(dispatch.index_type).bits >= 64 ? 4096 : limits_of(dispatch.index_type).max + 4096;
   const bool aliased = c.memory == MemoryKind::kAliased && !whole;
   if (aliased) {
-    if (std::string refusal = aliased_refusal(form); !refusal.empty()) return not_executed(execution, std::move(refusal));
+    if (std::string refusal = aliased_refusal(form); !refusal.empty())
+      return not_executed(execution, std::move(refusal));
   }
   const std::vector<Interval> inputs_held = aliased ? input_windows(form, windows) : std::vector<Interval>();
   for (int tensor = 0; tensor < 3; ++tensor) {
@@ -218,9 +219,9 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
       continue;
     }
     auto mapping = c.memory == MemoryKind::kDense ? Mapping::guarded(*bytes, reach * size, reach * size)
-                   : aliased ? Mapping::aliased(*bytes, kPeriodBytes,
-                                                slots_of(own_pages(numel, size, tensor < 2 ? inputs_held : windows)))
-                             : Mapping::sparse(*bytes);
+                   : aliased                      ? Mapping::aliased(*bytes, kPeriodBytes,
+                                                                     slots_of(own_pages(numel, size, tensor < 2 ? inputs_held : windows)))
+                                                  : Mapping::sparse(*bytes);
     if (const auto* error = std::get_if<std::string>(&mapping)) return not_executed(execution, *error);
     Mapping& kept = tensor < 2 ? buffers.inputs[tensor] : buffers.output;
     kept = std::move(std::get<Mapping>(mapping));
@@ -237,7 +238,8 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
     tensors.source = &source;
   }
   for (const Interval& window : looked_at) {
-    tensors.windows.push_back({window.first, window.last, std::vector<uint8_t>(static_cast<size_t>(window.last - window.first + 1))});
+    tensors.windows.push_back(
+        {window.first, window.last, std::vector<uint8_t>(static_cast<size_t>(window.last - window.first + 1))});
     poison<T>(tensors.output, window);
   }
 

@@ -85,9 +85,8 @@ Prediction predict(const Case& c, OccupancyQuery& occupancy, Engine engine) {
     prediction.reason = none->reason;
     return prediction;
   }
-  const Launching launching{shape,    c.operation,
-                            c.dtype,  closed_form_of(c, shape),
-                            c.memory, std::get<Dispatch>(decision)};
+  const Launching launching{
+      shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, std::get<Dispatch>(decision)};
   prediction.variant = launching.dispatch.sized.variant;
   prediction.index_type = launching.dispatch.index_type;
   prediction.launch = launching.dispatch.sized.launch;

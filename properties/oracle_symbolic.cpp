@@ -47,8 +47,8 @@ struct Rogue {
 };
 
 // Smallest k >= 0 with first <= k * step mod modulus <= last, or -1; 0 <= first <= last < modulus, 0 <= step < modulus.
-// Euclid's algorithm: where no multiple below the modulus hits, ask how often to go around; a step of more than half the
-// modulus is taken backwards, so that each level halves the modulus.
+// Euclid's algorithm: where no multiple below the modulus hits, ask how often to go around; a step of more than half
+// the modulus is taken backwards, so that each level halves the modulus.
 Exact first_multiple_in(Exact step, Exact modulus, Exact first, Exact last) {
   if (first == 0) return 0;
   if (step == 0) return -1;
@@ -271,12 +271,13 @@ class Symbolic {
 
   void set_out_of_bounds(Exact last) {
     if (limits_.is_signed && last >= -space_.limit) {
-      prediction_.out_of_bounds = {{static_cast<int64_t>(-space_.limit), static_cast<int64_t>(std::min<Exact>(last, -1))}};
+      prediction_.out_of_bounds = {
+          {static_cast<int64_t>(-space_.limit), static_cast<int64_t>(std::min<Exact>(last, -1))}};
     }
   }
 
-  // A wrapped counter takes threads anywhere that the index type reaches. The verdict comes from where the first and the
-  // last of them go.
+  // A wrapped counter takes threads anywhere that the index type reaches. The verdict comes from where the first and
+  // the last of them go.
   void give_superset() {
     prediction_.exact = false;
     const bool only_skips_rows = narrowed_outer_ > 1 && skips_row_ && !other_row_runs_ && rogues_.empty();
@@ -295,7 +296,7 @@ class Symbolic {
 
   // The element that the iteration with this counter value touches first.
   void hint(const Rogue& at) {
-    const Exact stride = at.axis == 0 ? static_cast<Exact>(shape_.dim_size) * shape_.inner_size
+    const Exact stride = at.axis == 0   ? static_cast<Exact>(shape_.dim_size) * shape_.inner_size
                          : at.axis == 1 ? shape_.inner_size
                                         : 1;
     const Exact element = wrap(wrap(at.value) * wrap(stride));
@@ -311,8 +312,8 @@ class Symbolic {
         at[axis] = axis == rogue.axis ? rogue.value : (corner >> axis & 1) != 0 ? sizes[axis] - 1 : 0;
         if (axis != rogue.axis && sizes[axis] <= 0) return false;
       }
-      const Exact address = wrap(wrap(wrap(at[0] * narrowed_dim_) * narrowed_inner_) +
-                                 wrap(wrap(at[1] * narrowed_inner_) + at[2]));
+      const Exact address =
+          wrap(wrap(wrap(at[0] * narrowed_dim_) * narrowed_inner_) + wrap(wrap(at[1] * narrowed_inner_) + at[2]));
       if (address < 0 || address >= numel()) return true;
     }
     return false;
@@ -352,7 +353,8 @@ class Symbolic {
       const auto values = writers.of(n);
       if (values.empty() || !same_value(launching_.dtype, values[0], expected_bits(launching_.form, n))) return;
     }
-    prediction_.never_written.insert(prediction_.never_written.end(), prediction_.wrong.begin(), prediction_.wrong.end());
+    prediction_.never_written.insert(prediction_.never_written.end(), prediction_.wrong.begin(),
+                                     prediction_.wrong.end());
     prediction_.never_written = joined(std::move(prediction_.never_written));
     prediction_.wrong.clear();
   }
@@ -413,8 +415,7 @@ class Symbolic {
   }
 
   bool hot_family() const {
-    return launching_.form.family == FormFamily::kCoded &&
-           launching_.operation != Operation::kSoftmaxForward;
+    return launching_.form.family == FormFamily::kCoded && launching_.operation != Operation::kSoftmaxForward;
   }
 
   // Whether each column in `wrong` has a wrong answer for certain. Signed addresses wrap to before the tensor, where
@@ -474,7 +475,7 @@ class Symbolic {
   bool regular_ = true;
   std::vector<Rogue> rogues_;
   bool skips_row_ = false;
-  bool starts_repeat_ = false;  ///< two blocks start at one wrapped value
+  bool starts_repeat_ = false;   ///< two blocks start at one wrapped value
   bool other_row_runs_ = false;  ///< a row after the first is not skipped
 };
 

@@ -20,9 +20,8 @@ void predict_traced(const Launching& launching, Prediction& prediction) {
   const Decomposition& shape = launching.shape;
   TraceLog log;
   log.writes.resize(static_cast<size_t>(shape.numel()));
-  const BlockEnd end = with_dtype(launching.dtype, [&](auto element) {
-    return trace_typed<decltype(element)>(launching, log);
-  });
+  const BlockEnd end =
+      with_dtype(launching.dtype, [&](auto element) { return trace_typed<decltype(element)>(launching, log); });
   prediction.exact = true;
   prediction.verdict = end == BlockEnd::kHang ? Verdict::kHang : Verdict::kOk;
   prediction.out_of_bounds = log.out_of_bounds.intervals();

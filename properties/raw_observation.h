@@ -35,9 +35,9 @@ struct RawObservation {
   std::vector<FoundValue> values;       ///< of wrong and twice-written elements, in order; at most kMaxValues
   bool complete = true;                 ///< false: the lists were cut off
   double kernel_ms = 0;
-  double prepare_ms = 0;                ///< memory and inputs, before the kernel
-  double compare_ms = 0;                ///< with the closed form, after it
-  int64_t physical_bytes = 0;           ///< memory that really held the tensors
+  double prepare_ms = 0;       ///< memory and inputs, before the kernel
+  double compare_ms = 0;       ///< with the closed form, after it
+  int64_t physical_bytes = 0;  ///< memory that really held the tensors
 
   static constexpr size_t kMaxValues = 1 << 16;
 };

@@ -68,7 +68,9 @@ Json answer(Device device, const Json& request, int socket) {
     std::vector<Interval> windows;
     for (const Json& i : request.at("windows")) windows.push_back({i.at(0).get<int64_t>(), i.at(1).get<int64_t>()});
     const Case& valid = std::get<Case>(c);
-    const OnLaunch on_launch = [&](const Dispatch& d) { send_line(socket, Json{{"launching", dispatch_to_json(d)}}.dump()); };
+    const OnLaunch on_launch = [&](const Dispatch& d) {
+      send_line(socket, Json{{"launching", dispatch_to_json(d)}}.dump());
+    };
     return execution_to_json(device == Device::kHost ? execute_on_host(valid, windows, on_launch)
                                                      : execute_on_cuda(valid, windows, on_launch));
   }
@@ -85,10 +87,10 @@ Json answer(Device device, const Json& request, int socket) {
   if (reason) return {{"unavailable", *reason}, {"description", ""}};
   const CudaDevice d = cuda_device();
   return {{"unavailable", ""},
-          {"description", fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free",
-                                      d.name, d.compute_major, d.compute_minor, d.sm_count,
-                                      static_cast<double>(d.free_bytes) / (1 << 30),
-                                      static_cast<double>(d.total_bytes) / (1 << 30))}};
+          {"description",
+           fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free", d.name,
+                       d.compute_major, d.compute_minor, d.sm_count, static_cast<double>(d.free_bytes) / (1 << 30),
+                       static_cast<double>(d.total_bytes) / (1 << 30))}};
 }
 
 [[noreturn]] void serve(Device device, int socket) {
@@ -220,11 +222,11 @@ std::string Worker::unavailable() { return info().value("unavailable", "the work
 std::string Worker::description() { return info().value("description", ""); }
 
 Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
-  const Reply reply = ask({{"occupancy",
-                            {static_cast<int>(kernel.operation), static_cast<int>(kernel.variant),
-                             static_cast<int>(kernel.dtype), static_cast<int>(kernel.index_type), threads,
-                             shared_bytes}}},
-                          kStartSeconds);
+  const Reply reply =
+      ask({{"occupancy",
+            {static_cast<int>(kernel.operation), static_cast<int>(kernel.variant), static_cast<int>(kernel.dtype),
+             static_cast<int>(kernel.index_type), threads, shared_bytes}}},
+          kStartSeconds);
   if (!reply.value) return {reply.reason, 0};
   if (reply.value->contains("failed")) return {reply.value->at("failed").get<std::string>(), 0};
   return {reply.value->at("error").get<std::string>(), reply.value->at("blocks").get<int64_t>()};

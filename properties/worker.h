@@ -2,8 +2,8 @@
 
 #include <sys/types.h>
 
-#include <nlohmann/json.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,8 +13,8 @@
 
 namespace brink {
 
-/// A process that runs cases, so that one that faults or hangs ends it and not the caller. Started when first needed and
-/// again after it died. The GPU is only ever touched in a worker: the calling process stays free to fork.
+/// A process that runs cases, so that one that faults or hangs ends it and not the caller. Started when first needed
+/// and again after it died. The GPU is only ever touched in a worker: the calling process stays free to fork.
 class Worker {
  public:
   explicit Worker(Device device) : device_(device) {}

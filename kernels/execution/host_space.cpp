@@ -22,7 +22,8 @@ std::string no_memory(int64_t bytes) {
 }
 
 void* reserve(int64_t bytes, int protection) {
-  void* base = mmap(nullptr, static_cast<size_t>(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      mmap(nullptr, static_cast<size_t>(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return base == MAP_FAILED ? nullptr : base;
 }
 

@@ -7,12 +7,11 @@ namespace brink {
 
 std::vector<Interval> normalized(std::vector<Interval> intervals) {
   std::erase_if(intervals, [](const Interval& i) { return i.first > i.last; });
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
   std::vector<Interval> result;
   for (const Interval& i : intervals) {
-    const bool joins = !result.empty() && (result.back().last == std::numeric_limits<int64_t>::max() ||
-                                           i.first <= result.back().last + 1);
+    const bool joins = !result.empty() &&
+                       (result.back().last == std::numeric_limits<int64_t>::max() || i.first <= result.back().last + 1);
     if (joins) {
       result.back().last = std::max(result.back().last, i.last);
     } else {

@@ -40,11 +40,10 @@ inline constexpr int kExpressionCount = static_cast<int>(Expression::kNone);
 
 constexpr std::string_view name_of(Expression expression) {
   constexpr std::array<std::string_view, kExpressionCount + 1> kNames = {
-      "outer_size",    "dim_size",    "inner_size",     "outer_stride", "outer_base", "inner_start",
-      "inner_round_up", "column_offset", "dim_offset",  "element_offset", "row_start", "row_base",
-      "shifted_size",  "vector_offset", "outer_next",   "inner_next",   "dim_next",   "row_next",
-      "vector_next",   "tail_next",   "lane_next",      "byte_offset",  "grid_x",     "grid_y",
-      "none"};
+      "outer_size",    "dim_size",   "inner_size",     "outer_stride", "outer_base",  "inner_start",  "inner_round_up",
+      "column_offset", "dim_offset", "element_offset", "row_start",    "row_base",    "shifted_size", "vector_offset",
+      "outer_next",    "inner_next", "dim_next",       "row_next",     "vector_next", "tail_next",    "lane_next",
+      "byte_offset",   "grid_x",     "grid_y",         "none"};
   return kNames[static_cast<size_t>(expression)];
 }
 

@@ -75,7 +75,8 @@ constexpr Traced<C> combine(C value, Exact exact, const Traced<A>& a, const Trac
     result.origin = b.origin;
   }
   // Both operands exact: this operation parted the two, and named() fills in its name.
-  if (result.origin.expression == Expression::kNone) result.origin = {Expression::kNone, exact, static_cast<int64_t>(value)};
+  if (result.origin.expression == Expression::kNone)
+    result.origin = {Expression::kNone, exact, static_cast<int64_t>(value)};
   return result;
 }
 }  // namespace detail

@@ -11,9 +11,7 @@ namespace brink {
 
 namespace {
 
-int64_t saturating_add(int64_t a, int64_t b) {
-  return checked_add(a, b).value_or(std::numeric_limits<int64_t>::max());
-}
+int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or(std::numeric_limits<int64_t>::max()); }
 
 }  // namespace
 

@@ -13,9 +13,9 @@ namespace brink {
 
 /// How an implementation picks its index type.
 enum class WidthRule {
-  kFixed,   ///< always `index_type`
-  kSafe,    ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
-  kNumel,   ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
+  kFixed,  ///< always `index_type`
+  kSafe,   ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
+  kNumel,  ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
 };
 
 /// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, ...; a scale model has

@@ -101,8 +101,8 @@ BRINK_HOST_DEVICE void row_block_kernel(Thread& thread, const Memory& memory, co
         f(Count<kVector>(), address.element_offset(base, address.vector_offset(vector), shift));
       }
       // A row that ends inside its first vector was all head.
-      const I whole = shift > 0 && !less(0, vectors) ? named<I>(Expression::kTailNext, kVector)
-                                                      : address.vector_offset(vectors);
+      const I whole =
+          shift > 0 && !less(0, vectors) ? named<I>(Expression::kTailNext, kVector) : address.vector_offset(vectors);
       auto tail_guard = thread.loop_guard();
       for (I position = named<I>(Expression::kTailNext, add(whole, thread.thread_x())); less(position, shifted);
            position = address.tail_next(position, block), tail_guard.tick()) {

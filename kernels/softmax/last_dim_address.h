@@ -24,9 +24,7 @@ struct LastDimAddress {
   }
   BRINK_HOST_DEVICE I row_base(const I& row) const { return named<I>(Expression::kRowBase, mul(row, dim_size)); }
   /// Positions of a row laid over vectors: 0 .. shifted_size - 1, of which the first `shift` are not the row's.
-  BRINK_HOST_DEVICE I shifted_size(int shift) const {
-    return named<I>(Expression::kShiftedSize, add(dim_size, shift));
-  }
+  BRINK_HOST_DEVICE I shifted_size(int shift) const { return named<I>(Expression::kShiftedSize, add(dim_size, shift)); }
   BRINK_HOST_DEVICE I vector_offset(const I& vector) const {
     return named<I>(Expression::kVectorOffset, mul(vector, kVector));
   }

@@ -70,10 +70,8 @@ std::variant<SizedLaunch, std::string> size_launch(const Decomposition& shape, O
     }
   }
   if (sized.path == Path::kSpatial) {
-    launch.grid_y =
-        std::min({ceil_div(shape.inner_size, launch.block_y), answer.resident_blocks, limits.grid_y_max});
-    launch.grid_x =
-        std::min({ceil_div(answer.resident_blocks, launch.grid_y), shape.outer_size, limits.grid_x_max});
+    launch.grid_y = std::min({ceil_div(shape.inner_size, launch.block_y), answer.resident_blocks, limits.grid_y_max});
+    launch.grid_x = std::min({ceil_div(answer.resident_blocks, launch.grid_y), shape.outer_size, limits.grid_x_max});
   } else {
     launch.grid_x = std::min(ceil_div(shape.outer_size, launch.block_y), limits.grid_x_max);
   }

@@ -17,8 +17,8 @@ enum class Path { kLastDim, kSpatial };
 
 constexpr std::string_view name_of(Path path) { return path == Path::kLastDim ? "last_dim" : "spatial"; }
 
-/// Sub-variant of a path: last_dim takes kWarp (short rows) or kBlock; spatial takes kColumns (a thread reduces a column
-/// alone) or kReduce (the threads of one block.y share a column).
+/// Sub-variant of a path: last_dim takes kWarp (short rows) or kBlock; spatial takes kColumns (a thread reduces a
+/// column alone) or kReduce (the threads of one block.y share a column).
 enum class Variant { kWarp, kBlock, kColumns, kReduce };
 
 constexpr std::string_view name_of(Variant variant) {

@@ -46,9 +46,7 @@ struct SpatialAddress {
   BRINK_HOST_DEVICE I inner_next(const I& inner, const I& step) const {
     return named<I>(Expression::kInnerNext, add(inner, step));
   }
-  BRINK_HOST_DEVICE I dim_next(const I& d, const I& step) const {
-    return named<I>(Expression::kDimNext, add(d, step));
-  }
+  BRINK_HOST_DEVICE I dim_next(const I& d, const I& step) const { return named<I>(Expression::kDimNext, add(d, step)); }
 };
 
 }  // namespace brink

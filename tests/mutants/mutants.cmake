@@ -228,7 +228,7 @@ mutant(CodesDoNotCarryThePosition properties/closed_form.h
   [[double code(int64_t n) const { return @{static_cast<double>(n % prime)}@; }]]
   [[0.0 * static_cast<double>(n)]])
 mutant(LevelsAreTheSameInEachColumn properties/closed_form.h
-  [[if (uses_levels()) return -low * static_cast<double>(@{column(n) % prime}@);]]
+  [[if (uses_levels()) return low * static_cast<double>(1 + @{column(n) % prime}@);]]
   [[column(n) * 0]])
 mutant(TheHotElementIsOneRowOff properties/closed_form.h
   [[return row % shape.dim_size == @{hot_dim()}@;]]

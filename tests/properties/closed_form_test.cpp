@@ -185,6 +185,13 @@ TEST(ClosedForm, TheSeedsFormIsThatOfTheReport) {
   EXPECT_EQ(form.expected(8), -0.1875);
 }
 
+TEST(ClosedForm, ForwardInputsAreNegativeSoThatAMaximumThatStartsAtZeroShows) {
+  for_all_forms({3, 5, 4}, [](const ClosedForm& form) {
+    if (!is_forward(form.operation)) return;
+    for (int64_t n = 0; n < form.shape.numel(); ++n) ASSERT_LT(form.input(0, n), 0) << describe(form);
+  });
+}
+
 TEST(ClosedForm, ReadsOutsideTheTensorAreNaN) {
   for_all_forms({2, 2, 3}, [](const ClosedForm& form) {
     for (const int64_t outside : {int64_t{-1}, form.shape.numel()}) {

@@ -5,8 +5,8 @@
 #include "properties/comparison.h"
 #include "properties/windows.h"
 
-// The oracle earns its trust here: with 8-bit indices, every shape of up to 1,024 elements, both paths, both directions,
-// the kernel is run and what it left in memory must be what was predicted.
+// The oracle earns its trust here: with 8-bit indices, every shape of up to 1,024 elements, both paths, both
+// directions, the kernel is run and what it left in memory must be what was predicted.
 
 namespace brink {
 namespace {
@@ -66,7 +66,8 @@ void check_all(IndexType type, Operation operation, int64_t numel_max) {
       }
     }
   }
-  std::cout << name_of(operation) << " " << name_of(type) << ": " << tally.shapes << " shapes, " << tally.runs << " runs";
+  std::cout << name_of(operation) << " " << name_of(type) << ": " << tally.shapes << " shapes, " << tally.runs
+            << " runs";
   for (const auto& [verdict, count] : tally.verdicts) std::cout << ", " << count << " " << verdict;
   std::cout << "; the symbolic engine was exact for " << tally.runs - tally.inexact_symbolic << "\n";
 }

@@ -17,7 +17,8 @@ enum class Scale { kNarrow, kTrueWidth };
 
 GeneratorOptions options_of(Scale scale) {
   GeneratorOptions options;
-  std::erase_if(options.implementations, [&](const Implementation& i) { return i.scaled() != (scale == Scale::kNarrow); });
+  std::erase_if(options.implementations,
+                [&](const Implementation& i) { return i.scaled() != (scale == Scale::kNarrow); });
   return options;
 }
 

@@ -32,10 +32,11 @@ void CaseOptions::add_to(CLI::App& command) {
   command.add_option("--dtype", dtype, "f16, bf16, f32 or f64");
   command.add_option("--impl", implementation, "implementation (brink list implementations)");
   command.add_option("--form", form, "closed form: coded, seed or coded_output");
-  command.add_option("--prime", prime, "prime of the position codes: 3, 5 or 7 (default: the first that suits the case)");
-  command.add_option("--memory", memory, "sparse (host), aliased or dense; default: sparse on the host, aliased on a GPU");
-  command.add_option("--seed", seed, "chooses the extra places that a large run looks at")
-      ->check(check_not_negative);
+  command.add_option("--prime", prime,
+                     "prime of the position codes: 3, 5 or 7 (default: the first that suits the case)");
+  command.add_option("--memory", memory,
+                     "sparse (host), aliased or dense; default: sparse on the host, aliased on a GPU");
+  command.add_option("--seed", seed, "chooses the extra places that a large run looks at")->check(check_not_negative);
 }
 
 std::string check_positive(const std::string& text) {
@@ -86,7 +87,9 @@ Operation operation_option(const std::string& name) {
   return named(parse_operation, name, "operation", "see brink list operations");
 }
 
-DType dtype_option(const std::string& name) { return named(parse_dtype, name, "dtype", "expected f16, bf16, f32 or f64"); }
+DType dtype_option(const std::string& name) {
+  return named(parse_dtype, name, "dtype", "expected f16, bf16, f32 or f64");
+}
 
 Implementation implementation_option(const std::string& name) {
   return named(parse_implementation, name, "implementation", "see brink list implementations");

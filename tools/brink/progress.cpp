@@ -18,8 +18,8 @@ void Progress::show(const CheckReport& report) {
   double left = rate > 0 ? static_cast<double>(report.planned - report.examined) / rate : 0;
   if (limit_) left = std::min(left, std::max(0.0, *limit_ - report.seconds));
   const std::string line =
-      fmt::format("{}/{} cases, {:.0f}/s, {} cells reached, {} findings, {:.0f} s left", report.examined, report.planned,
-                  rate, report.reached.size(), report.findings.size(), left);
+      fmt::format("{}/{} cases, {:.0f}/s, {} cells reached, {} findings, {:.0f} s left", report.examined,
+                  report.planned, rate, report.reached.size(), report.findings.size(), left);
   fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ ? "" : "\n");
   std::fflush(stderr);
   shown_ = terminal_;

@@ -46,8 +46,8 @@ std::string path_text(const Outcome& o) {
 std::string overflow_text(const Outcome& o) {
   if (!o.first_overflow) return "none";
   const FirstOverflow& f = *o.first_overflow;
-  std::string text = fmt::format("{}: {} becomes {}", name_of(f.overflow.expression), to_string(f.overflow.exact),
-                                 f.overflow.wrapped);
+  std::string text =
+      fmt::format("{}: {} becomes {}", name_of(f.overflow.expression), to_string(f.overflow.exact), f.overflow.wrapped);
   if (f.where) text += fmt::format(" at outer {} dim {} inner {}", f.where->outer, f.where->dim, f.where->inner);
   return text;
 }
@@ -97,7 +97,8 @@ std::string describe(const Case& c, const Decomposition& shape, const Prediction
   std::string text = header(c, shape);
   for (const auto& [name, value] : rows_of(prediction)) text += fmt::format("  {:<15}{}\n", name, value);
   text += fmt::format("  {:<15}{}\n", "first overflow", overflow_text(prediction));
-  if (!prediction.exact) text += "  the element sets are a superset: a wrapped loop counter or equal values blur them\n";
+  if (!prediction.exact)
+    text += "  the element sets are a superset: a wrapped loop counter or equal values blur them\n";
   return text;
 }
 
@@ -112,8 +113,8 @@ std::string describe(const Examination& e) {
     }
     return std::string("-");
   };
-  for (const char* name : {"verdict", "reason", "path", "index type", "launch", "wrong", "never written", "contended",
-                           "out of bounds"}) {
+  for (const char* name :
+       {"verdict", "reason", "path", "index type", "launch", "wrong", "never written", "contended", "out of bounds"}) {
     const std::string p = value(predicted, name);
     const std::string o = value(observed, name);
     if (p == "-" && o == "-") continue;
@@ -128,11 +129,11 @@ std::string describe(const Examination& e) {
   int64_t seen = 0;
   for (const Interval& i : raw.looked_at) seen += i.last - i.first + 1;
   if (raw.ending == Ending::kCompleted) {
-    text += fmt::format("  looked at {} elements in {} places; kernel {:.2f} ms{}\n", seen, raw.looked_at.size(),
-                        raw.kernel_ms,
-                        raw.physical_bytes > 0
-                            ? fmt::format("; {} of memory for the tensors", bytes_text(static_cast<double>(raw.physical_bytes)))
-                            : "");
+    text += fmt::format(
+        "  looked at {} elements in {} places; kernel {:.2f} ms{}\n", seen, raw.looked_at.size(), raw.kernel_ms,
+        raw.physical_bytes > 0
+            ? fmt::format("; {} of memory for the tensors", bytes_text(static_cast<double>(raw.physical_bytes)))
+            : "");
   }
   if (e.observed.verdict != Verdict::kNotExecuted) {
     text += e.differences.empty() ? "  prediction and observation agree\n" : "  prediction and observation DIFFER:\n";
