@@ -26,6 +26,12 @@ void push_rows(std::vector<Box>& boxes, const Decomposition& shape, int64_t firs
   }
   const bool head = first % size != 0;
   const bool tail = last % size != size - 1;
+  if (head && tail && first % size == last % size + 1) {
+    // The last part ends where the first begins: two boxes, one slice apart.
+    push(boxes, {outer_first, outer_last - 1}, {first % size, size - 1}, inner);
+    push(boxes, {outer_first + 1, outer_last}, {0, last % size}, inner);
+    return;
+  }
   if (head) push(boxes, {outer_first, outer_first}, {first % size, size - 1}, inner);
   push(boxes, {outer_first + (head ? 1 : 0), outer_last - (tail ? 1 : 0)}, {0, size - 1}, inner);
   if (tail) push(boxes, {outer_last, outer_last}, {0, last % size}, inner);
@@ -46,6 +52,14 @@ void push_interval(std::vector<Box>& boxes, const Decomposition& shape, const In
   }
   const bool head = interval.first % size != 0;
   const bool tail = interval.last % size != size - 1;
+  const int64_t outer = row_first / shape.dim_size;
+  if (head && tail && interval.first % size == interval.last % size + 1 && outer == row_last / shape.dim_size) {
+    const int64_t dim = row_first % shape.dim_size;
+    const int64_t dim_last = row_last % shape.dim_size;
+    push(boxes, {outer, outer}, {dim, dim_last - 1}, {interval.first % size, size - 1});
+    push(boxes, {outer, outer}, {dim + 1, dim_last}, {0, interval.last % size});
+    return;
+  }
   if (head) push_part(row_first, interval.first % size, size - 1);
   push_rows(boxes, shape, row_first + (head ? 1 : 0), row_last - (tail ? 1 : 0));
   if (tail) push_part(row_last, 0, interval.last % size);

@@ -21,7 +21,8 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// The elements of linear intervals as few disjoint boxes. Intervals must lie in 0 .. numel - 1.
+/// The elements of linear intervals as disjoint boxes: at most five for each interval, fewer where boxes join.
+/// Intervals must lie in 0 .. numel - 1.
 std::vector<Box> boxes_of(const Decomposition& shape, const std::vector<Interval>& intervals);
 
 /// Joins boxes that make one box together, and sorts them.

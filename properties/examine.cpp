@@ -54,7 +54,8 @@ Examination Examiner::examine(const Case& c) {
   }
   const auto windows = choose_windows(c, e.shape, e.prediction);
   const Verdict predicted = e.prediction.verdict;
-  const bool scaled_hang = predicted == Verdict::kHang && c.implementation.scaled();
+  // A narrow loop is stopped by its count; in dense memory it may fault first.
+  const bool scaled_hang = predicted == Verdict::kHang && c.implementation.scaled() && c.memory != MemoryKind::kDense;
   const bool dangerous = (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
   // What is predicted to hang need not have the whole of a limit that is meant for slow kernels.
   const double limit = predicted == Verdict::kHang ? std::min(limit_, kPredictedHangSeconds) : limit_;

@@ -196,6 +196,14 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
                                static_cast<double>(kHostWorkMax)));
   }
 
+  // Dense memory is real memory: leave some to the machine rather than be ended by it.
+  const double needed = static_cast<double>(*bytes) * (1 + input_count(c.operation));
+  const auto available = static_cast<double>(available_bytes());
+  if (c.memory == MemoryKind::kDense && available > 0 && needed > 0.8 * available) {
+    return not_executed(execution, fmt::format("dense tensors of {:.1f} GiB do not fit in {:.1f} GiB of free memory",
+                                               needed / (1 << 30), available / (1 << 30)));
+  }
+
   HostTensors tensors;
   tensors.numel = numel;
   thread_local std::vector<double> pool[3];  // small tensors: no system call per case

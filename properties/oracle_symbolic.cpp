@@ -97,11 +97,11 @@ class Symbolic {
 
   void find_narrowed_size() {
     with_index_type(launching_.dispatch.index_type, [&](auto index) {
-      const SpatialAddress<Traced<decltype(index)>> address(shape_);
-      narrowed_outer_ = static_cast<int64_t>(address.outer_size.value);
-      narrowed_dim_ = static_cast<int64_t>(address.dim_size.value);
-      narrowed_inner_ = static_cast<int64_t>(address.inner_size.value);
-      for (const auto& size : {address.outer_size, address.inner_size, address.dim_size}) {
+      const SpatialAddress<Traced<decltype(index)>> sizes(shape_);
+      narrowed_outer_ = brink::address(sizes.outer_size);
+      narrowed_dim_ = brink::address(sizes.dim_size);
+      narrowed_inner_ = brink::address(sizes.inner_size);
+      for (const auto& size : {sizes.outer_size, sizes.inner_size, sizes.dim_size}) {
         if (size.differs()) set_overflow(size.origin, std::nullopt);
       }
     });

@@ -138,13 +138,19 @@ std::string Worker::start() {
   return "";
 }
 
-std::string Worker::how_it_ended() {
+// Waits for the process to end; gives its wait status.
+int Worker::reap() noexcept {
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   process_ = -1;
   close(socket_);
   socket_ = -1;
+  return status;
+}
+
+std::string Worker::how_it_ended() {
+  const int status = reap();
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     return fmt::format("the worker process ended by signal {} ({})", number, strsignal(number));
@@ -152,10 +158,10 @@ std::string Worker::how_it_ended() {
   return fmt::format("the worker process ended with status {}", WEXITSTATUS(status));
 }
 
-void Worker::stop() {
+void Worker::stop() noexcept {
   if (process_ < 0) return;
   kill(process_, SIGKILL);
-  how_it_ended();
+  reap();
 }
 
 Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
@@ -165,8 +171,9 @@ Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
   }
   std::string line;
   Receive received = send_line(socket_, request.dump()) ? Receive::kLine : Receive::kClosed;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_seconds);
   while (received == Receive::kLine) {
-    received = receive_line(socket_, received_, line, limit_seconds);
+    received = receive_line(socket_, received_, line, std::chrono::duration<double>(deadline - Clock::now()).count());
     if (received != Receive::kLine) break;
     Json value = Json::parse(line);
     if (!value.contains("launching")) {

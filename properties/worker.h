@@ -42,7 +42,8 @@ class Worker {
   };
   Reply ask(const nlohmann::json& request, double limit_seconds);
   std::string start();
-  void stop();
+  void stop() noexcept;
+  int reap() noexcept;
   std::string how_it_ended();
   const nlohmann::json& info();
 

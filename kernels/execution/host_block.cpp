@@ -7,7 +7,7 @@
 namespace brink {
 
 namespace {
-constexpr size_t kStackBytes = 128 * 1024;
+constexpr size_t kStackBytes = size_t{128} * 1024;
 }
 
 HostBlock::Strand::~Strand() {

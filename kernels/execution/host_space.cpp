@@ -95,6 +95,17 @@ std::variant<Mapping, std::string> Mapping::aliased(int64_t bytes, int64_t perio
   return mapping;
 }
 
+int64_t available_bytes() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/meminfo", "r"), &std::fclose);
+  if (file == nullptr) return 0;
+  char line[256];
+  long long kilobytes = 0;
+  while (std::fgets(line, sizeof(line), file.get()) != nullptr) {
+    if (std::sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return 0;
+}
+
 int64_t resident_bytes() {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/statm", "r"), &std::fclose);
   long long total = 0;

@@ -41,6 +41,9 @@ class Mapping {
   int64_t physical_bytes_ = 0;
 };
 
+/// Memory that this machine can still give, in bytes (MemAvailable); 0 where it does not say.
+int64_t available_bytes();
+
 /// Memory of this process that is resident now, in bytes.
 int64_t resident_bytes();
 

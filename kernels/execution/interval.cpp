@@ -22,6 +22,7 @@ std::vector<Interval> normalized(std::vector<Interval> intervals) {
 }
 
 void IntervalSet::insert(int64_t first, int64_t last) {
+  if (first > last) return;
   if (!parts_.empty()) {
     Interval& back = parts_.back();
     if (first >= back.first && last <= back.last) return;

@@ -95,7 +95,7 @@ std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation
     auto other = size_launch(shape, counterpart(operation), dtype, implementation.index_type,
                              implementation.kernel_limits(), occupancy);
     const auto* counterpart_launch = std::get_if<SizedLaunch>(&other);
-    return counterpart_launch == nullptr || largest_index_value(shape, *counterpart_launch, dtype) <= max;
+    return counterpart_launch != nullptr && largest_index_value(shape, *counterpart_launch, dtype) <= max;
   };
   const bool try_narrow = implementation.rule != WidthRule::kNumel || shape.numel() < max;
   if (try_narrow) {

@@ -28,8 +28,10 @@ void choose_spatial_block(const Decomposition& shape, const KernelLimits& limits
   }
 }
 
-int64_t shared_bytes_of(const Launch& launch, DType dtype) {
-  return launch.block_x == 1 ? 0 : launch.threads() * accumulator_bytes(dtype);
+// One accumulator per thread where threads join their values through shared memory, also where one thread is left.
+int64_t shared_bytes_of(const Launch& launch, Variant variant, DType dtype) {
+  const bool shares = variant == Variant::kBlock || variant == Variant::kReduce;
+  return shares ? launch.threads() * accumulator_bytes(dtype) : 0;
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ std::variant<SizedLaunch, std::string> size_launch(const Decomposition& shape, O
   const KernelId kernel{operation, sized.variant, dtype, index_type};
   Occupancy answer;
   while (true) {
-    launch.shared_bytes = sized.variant == Variant::kWarp ? 0 : shared_bytes_of(launch, dtype);
+    launch.shared_bytes = shared_bytes_of(launch, sized.variant, dtype);
     answer = occupancy.resident_blocks(kernel, launch.threads(), launch.shared_bytes);
     if (answer.error.empty() && answer.resident_blocks > 0) break;
     // A warp's lanes over a short row are fixed; everything else may shrink.

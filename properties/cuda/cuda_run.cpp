@@ -129,7 +129,7 @@ class AliasedMemory {
     const int64_t numel = form.shape.numel();
     // Cases of one key differ in a few mappings alone, as the sizes next to a power of two are of one class. Spaces of
     // other keys keep theirs beside it, in the same memory.
-    const int size_class = std::bit_width(static_cast<uint64_t>(slot_count(numel, element_bytes)));
+    const auto size_class = static_cast<int>(std::bit_width(static_cast<uint64_t>(slot_count(numel, element_bytes))));
     CudaAliasedSpace& space = spaces_[{tensor, element_bytes, reach.before, reach.end, size_class}];
     return require(space.arrange(numel, element_bytes, reach, own_pages(numel, element_bytes, windows), pools_[tensor],
                                  tripwire(tensor)),
@@ -364,6 +364,7 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
   };
   const CudaTensor output = make(AliasedMemory::kOutput, request.windows, "output tensor");
   std::vector<CudaTensor> input_tensors;
+  input_tensors.reserve(static_cast<size_t>(inputs));
   for (int i = 0; i < inputs; ++i) {
     input_tensors.push_back(make(static_cast<size_t>(i), request.input_windows, fmt::format("input tensor {}", i)));
   }

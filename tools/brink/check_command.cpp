@@ -71,8 +71,10 @@ void print_report(const CheckReport& report, const CheckOptions& options, const 
   if (options.role == Role::kSelfCheck) {
     fmt::print("known defects: {} cases failed exactly as predicted\n", report.defects_as_predicted);
   }
-  fmt::print("cells: {} of {} reachable on this device; {} required by these cases, {} of them missing\n",
-             cells.reached, cells.reachable, report.required.size(), report.missing.size());
+  fmt::print(
+      "cells: {} of {} reachable on this device; {} required by these cases (scale models included), {} of them "
+      "missing\n",
+      cells.reached, cells.reachable, report.required.size(), report.missing.size());
   for (const auto& [reason, count] : report.not_executed) fmt::print("not executed: {} cases: {}\n", count, reason);
   for (size_t i = 0; i < std::min<size_t>(5, report.missing.size()); ++i) {
     fmt::print("never reached: {}\n", to_text(report.missing[i]));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
@@ -7,7 +8,9 @@
 #include "tools/brink/commands.h"
 #include "tools/brink/options.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   try {
     CLI::App app("brink: finds the shapes that push a GPU kernel's offsets over the edge of its index type", "brink");
     app.require_subcommand(1);
@@ -38,4 +41,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "brink: {}\n", e.what());
   }
   return brink::kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    std::fputs("brink: an unknown error\n", stderr);
+    return brink::kExitUsage;
+  }
 }
