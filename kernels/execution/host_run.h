@@ -32,12 +32,14 @@ BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const L
                      const std::vector<BlockPart>* parts, int64_t loop_limit, HostTensors& tensors);
 
 /// Iterations after which a loop of this launch counts as one that never ends: more than any takes whose counter does
-/// not wrap, and for a narrow counter as many as it has values.
+/// not wrap. For an 8-bit counter that is as many as it has values, so such a loop really never ends; for a wider one
+/// it may end at last, having gone around the index type in small steps.
 inline int64_t loop_limit(const Decomposition& shape, const Launch& launch, IndexType index_type) {
-  if (limits_of(index_type).bits < 32) return int64_t{1} << limits_of(index_type).bits;
+  const int bits = limits_of(index_type).bits;
+  if (bits == 8) return 256;
   const int64_t longest = std::max({ceil_div(shape.outer_size, launch.grid_x), ceil_div(shape.dim_size, launch.block_x),
                                     ceil_div(shape.inner_size, launch.grid_y * launch.block_y)});
-  return longest <= INT64_MAX / 8 ? 4 * longest + 4096 : INT64_MAX;
+  return longest <= INT64_MAX / 8 ? 4 * longest + (bits == 16 ? 256 : 4096) : INT64_MAX;
 }
 
 /// Whether the threads of a block of this variant wait for each other.

@@ -104,7 +104,7 @@ mutant(BlocksShrinkByOneThread kernels/softmax/launch.cpp
       @{launch.block_x /= 2;}@]]
   [[launch.block_x -= 1;]])
 mutant(SharedMemoryIsForHalfTheThreads kernels/softmax/launch.cpp
-  [[launch.block_x == 1 ? 0 : @{launch.threads() * accumulator_bytes(dtype)}@;]]
+  [[return shares ? @{launch.threads() * accumulator_bytes(dtype)}@ : 0;]]
   [[launch.threads() / 2 * accumulator_bytes(dtype)]])
 mutant(TheWidthForgetsTheColumnStep kernels/softmax/implementation.cpp
   [[consider(past(shape.inner_size, launch.grid_y * launch.block_y));]]
