@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/index/checked.h"
+
 namespace brink {
 
 using Json = nlohmann::ordered_json;
@@ -21,6 +23,10 @@ std::variant<Decomposition, std::string> decompose(const Case& c) { return decom
 std::string validate(const Case& c) {
   const auto shape = decompose(c);
   if (const auto* error = std::get_if<std::string>(&shape)) return *error;
+  if (!checked_mul(std::get<Decomposition>(shape).numel(), size_of(c.dtype))) {
+    return fmt::format("shape [{}] of {}: the number of bytes overflows int64", fmt::join(c.shape, ","),
+                       name_of(c.dtype));
+  }
   if (c.prime != 3 && c.prime != 5 && c.prime != 7) return fmt::format("prime {} is not one of 3, 5, 7", c.prime);
   if (c.family == FormFamily::kCodedOutput && c.operation != Operation::kLogSoftmaxBackward) {
     return fmt::format("closed form coded_output is for log_softmax_backward, not {}", name_of(c.operation));
@@ -128,7 +134,10 @@ std::variant<Case, std::string> parse_case(std::string_view text) {
   } catch (const std::string& message) {
     return message;
   } catch (const nlohmann::json::exception& e) {
-    return fmt::format("not JSON: {}", e.what());
+    const std::string_view text_of_error = e.what();
+    const size_t after_tag = text_of_error.find("] ");
+    return fmt::format("not JSON: {}",
+                       after_tag == std::string_view::npos ? text_of_error : text_of_error.substr(after_tag + 2));
   }
 }
 

@@ -218,6 +218,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   for (int tensor = 0; tensor < 3; ++tensor) {
     void*& data = tensor < 2 ? tensors.inputs[tensor] : tensors.output;
     if (tensor == 1 && input_count(c.operation) == 1) continue;
+    if (tensor < 2 && !whole && !aliased) continue;  // sparse inputs come from their source
     if (numel <= kWholeMax && c.memory != MemoryKind::kDense) {
       auto& memory = pool[tensor];
       const auto words = static_cast<size_t>(*bytes / 8 + 9);

@@ -25,7 +25,7 @@ struct Execution {
 using OnLaunch = std::function<void(const Dispatch&)>;
 
 /// Largest amount of work, in element visits, that the host takes on for one case.
-inline constexpr int64_t kHostWorkMax = int64_t{1} << 33;
+inline constexpr int64_t kHostWorkMax = int64_t{1} << 30;
 
 /// The device that the host is in launch sizing: as many blocks as a large grid has, since it runs them one by one and
 /// most cases need only a few of them.

@@ -12,9 +12,13 @@ namespace {
 
 // A run that leaves no result has no sets.
 void settle(const Launching& launching, Prediction& prediction) {
-  if (prediction.verdict != Verdict::kHang) {
+  const bool dense = launching.memory == MemoryKind::kDense;
+  if (dense && prediction.verdict == Verdict::kHang && !prediction.out_of_bounds.empty()) {
+    prediction.verdict = Verdict::kFault;
+  }
+  if (prediction.verdict != Verdict::kHang && prediction.verdict != Verdict::kFault) {
     if (!prediction.out_of_bounds.empty()) {
-      prediction.verdict = launching.memory == MemoryKind::kDense ? Verdict::kFault : Verdict::kOutOfBounds;
+      prediction.verdict = dense ? Verdict::kFault : Verdict::kOutOfBounds;
     } else {
       prediction.verdict = verdict_of_sets(prediction);
     }

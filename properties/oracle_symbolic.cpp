@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "kernels/execution/host_run.h"
 #include "kernels/index/traced.h"
@@ -72,7 +73,18 @@ class Symbolic {
   void run() {
     find_narrowed_size();
     const bool regular = check_loops();
-    if (prediction_.verdict == Verdict::kHang) return;
+    if (prediction_.verdict == Verdict::kHang) {
+      // In dense memory, a counter that wraps below zero may leave the tensor on its way round.
+      const bool may_fault = launching_.memory == MemoryKind::kDense && limits_.is_signed;
+      if (may_fault && any_leaves_tensor()) set_out_of_bounds(-1);
+      prediction_.exact = !may_fault;
+      return;
+    }
+    if (narrowed_dim_ <= 0 || (!limits_.is_signed && narrowed_inner_ <= 0)) {
+      // No element is ever loaded or stored, whatever the other counters do.
+      prediction_.never_written = boxes(0, numel() - 1);
+      return;
+    }
     if (!regular) {
       give_superset();
       return;
@@ -152,7 +164,8 @@ class Symbolic {
     if (row_path()) {
       const Exact rows = static_cast<Exact>(launch_.grid_x) * launch_.block_y;
       check_loop({Expression::kRowNext, narrowed_outer_, rows, 0, rows, 1});
-      if (narrowed_outer_ <= 0) return regular_;
+      // Rows that only a wrapped counter takes run their loops too.
+      if (narrowed_outer_ <= 0 && rogues_.empty()) return regular_;
       if (narrowed_dim_ > 0 && launching_.dispatch.sized.variant == Variant::kWarp) {
         check_loop({Expression::kLaneNext, narrowed_dim_, launch_.block_x, 0, launch_.block_x, 1, 1});
       } else if (narrowed_dim_ > 0) {
@@ -219,8 +232,15 @@ class Symbolic {
   // The loops inside a row, for each alignment shift that a row has.
   void check_row_loops() {
     const int size = vector();
+    std::map<int, bool> shifts;  // shift -> whether a row after the first has it
     for (int64_t row = 0; row < std::min<int64_t>(narrowed_outer_, size); ++row) {
-      const auto shift = static_cast<int>(row * (narrowed_dim_ % size) % size);
+      shifts[static_cast<int>(row * (narrowed_dim_ % size) % size)] |= row > 0;
+    }
+    for (const Rogue& rogue : rogues_) {
+      const Exact base = wrap(rogue.value * narrowed_dim_);
+      shifts[static_cast<int>((base % size + size) % size)] = true;
+    }
+    for (const auto& [shift, is_other_row] : shifts) {
       const Exact shifted = static_cast<Exact>(narrowed_dim_) + shift;
       if (shifted >= space_.limit) {
         // The wrapped size is smaller than a vector, so the whole row is skipped.
@@ -229,7 +249,7 @@ class Symbolic {
         note_shifted_size(shift);
         continue;
       }
-      if (row > 0) other_row_runs_ = true;
+      if (is_other_row) other_row_runs_ = true;
       const Exact vectors = shifted / size;
       const Exact first_vector = shift > 0 ? 1 : 0;
       const Exact block = launch_.block_x;
@@ -283,8 +303,7 @@ class Symbolic {
     const bool only_skips_rows = narrowed_outer_ > 1 && skips_row_ && !other_row_runs_ && rogues_.empty();
     const bool nothing_regular = narrowed_outer_ <= 0 || narrowed_inner_ <= 0 || narrowed_dim_ <= 0;
     const bool regular_part_leaves = limits_.is_signed && executed() > space_.limit && !only_skips_rows;
-    if (regular_part_leaves ||
-        std::any_of(rogues_.begin(), rogues_.end(), [&](const Rogue& rogue) { return leaves_tensor(rogue); })) {
+    if (regular_part_leaves || any_leaves_tensor()) {
       set_out_of_bounds(-1);
       prediction_.wrong = boxes(0, numel() - 1);
     } else if (only_skips_rows || (nothing_regular && !starts_repeat_)) {
@@ -299,12 +318,23 @@ class Symbolic {
     const Exact stride = at.axis == 0   ? static_cast<Exact>(shape_.dim_size) * shape_.inner_size
                          : at.axis == 1 ? shape_.inner_size
                                         : 1;
-    const Exact element = wrap(wrap(at.value) * wrap(stride));
-    if (element >= 0 && element < numel()) prediction_.hints.push_back(static_cast<int64_t>(element));
+    // Where it was meant to go, which is what its block is for, and where it goes.
+    for (const Exact element : {at.value * stride, wrap(wrap(at.value) * wrap(stride))}) {
+      if (element >= 0 && element < numel()) prediction_.hints.push_back(static_cast<int64_t>(element));
+    }
+  }
+
+  bool any_leaves_tensor() const {
+    return std::any_of(rogues_.begin(), rogues_.end(), [&](const Rogue& rogue) { return leaves_tensor(rogue); });
   }
 
   // Whether iterations with this counter value, at the corners of the other two loops, miss the tensor.
   bool leaves_tensor(const Rogue& rogue) const {
+    if (rogue.axis == 0 && launching_.dispatch.sized.variant == Variant::kBlock) {
+      // A row whose shifted size wraps is skipped.
+      const Exact shift = (wrap(rogue.value * narrowed_dim_) % vector() + vector()) % vector();
+      if (narrowed_dim_ + shift >= space_.limit) return false;
+    }
     for (int corner = 0; corner < 8; ++corner) {
       Exact at[3];
       const Exact sizes[3] = {narrowed_outer_, narrowed_dim_, narrowed_inner_};

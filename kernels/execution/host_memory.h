@@ -12,7 +12,7 @@
 
 namespace brink {
 
-/// Gives the value of an input element; for memory whose inputs are written only where they are read.
+/// Gives the value of an input element, for memory whose inputs are never stored.
 class InputSource {
  public:
   virtual ~InputSource() = default;
@@ -33,7 +33,7 @@ struct HostTensors {
   void* inputs[2] = {nullptr, nullptr};
   void* output = nullptr;
   int64_t numel = 0;
-  const InputSource* source = nullptr;  ///< null: the inputs are already filled
+  const InputSource* source = nullptr;  ///< null: the inputs are filled, and outputs are stored everywhere
   bool fault_out_of_bounds = false;     ///< access the address all the same: it is mapped without permissions
   std::vector<Window> windows;          ///< sorted, disjoint
   IntervalSet out_of_bounds;
@@ -79,7 +79,9 @@ class HostMemory {
       if (tensors_->fault_out_of_bounds) return Traits::load(data[n]);
       return std::numeric_limits<Acc>::quiet_NaN();
     }
-    if (tensors_->source != nullptr) data[n] = Traits::store(static_cast<Acc>(tensors_->source->input(tensor, n)));
+    if (tensors_->source != nullptr) {
+      return Traits::load(Traits::store(static_cast<Acc>(tensors_->source->input(tensor, n))));
+    }
     return Traits::load(data[n]);
   }
   void store_one(int64_t n, Acc value) const {
@@ -89,11 +91,13 @@ class HostMemory {
       if (tensors_->fault_out_of_bounds) data[n] = Traits::store(value);
       return;
     }
-    data[n] = Traits::store(value);
     std::vector<Window>& windows = tensors_->windows;
     const auto after = std::upper_bound(windows.begin(), windows.end(), n,
                                         [](int64_t element, const Window& window) { return element < window.first; });
-    if (after == windows.begin() || n > std::prev(after)->last) return;
+    const bool looked_at = after != windows.begin() && n <= std::prev(after)->last;
+    // With a source, what is not looked at takes no memory.
+    if (looked_at || tensors_->source == nullptr) data[n] = Traits::store(value);
+    if (!looked_at) return;
     uint8_t& count = std::prev(after)->writes[static_cast<size_t>(n - std::prev(after)->first)];
     count = static_cast<uint8_t>(std::min(count + 1, 255));
   }

@@ -82,9 +82,7 @@ mutant(GradStandsInForOutput kernels/softmax/operations.h
       for (int k = 0; k < kCount; ++k) sum]]
   [[0]])
 mutant(StoresRoundDown kernels/execution/host_memory.h
-  [[return;
-    }
-    data[n] = Traits::store(@{value}@);]]
+  [[tensors_->source == nullptr) data[n] = Traits::store(@{value}@);]]
   [[value - std::abs(value) * Acc(0x1p-12)]])
 
 # ---- Launches and the choice of the index type -----------------------------------------------------------------------------------
@@ -132,8 +130,8 @@ mutant(TheMaximumItselfDoesNotFit kernels/softmax/implementation.cpp
   [[@{largest_index_value(shape, *counterpart_launch, dtype) <= max}@;]]
   [[largest_index_value(shape, *counterpart_launch, dtype) < max]])
 mutant(EachDirectionDecidesForItself kernels/softmax/implementation.cpp
-  [[return @{counterpart_launch == nullptr}@ ||]]
-  [[true]])
+  [[size_launch(shape, @{counterpart(operation)}@, dtype]]
+  [[operation]])
 mutant(TheAxisIsCountedWithTheSlices kernels/softmax/decomposition.cpp
   [[int64_t& part = @{i < axis}@ ?]]
   [[i <= axis]])
@@ -176,7 +174,7 @@ mutant(WritersAreAWrapApartTooFew properties/oracle.cpp
   [[l < narrowed.numel(); @{l += space_.modulus}@) {]]
   [[l += 2 * space_.modulus]])
 mutant(SparseMemoryIsPredictedToFault properties/oracle.cpp
-  [[prediction.verdict = @{launching.memory == MemoryKind::kDense}@ ?]]
+  [[prediction.verdict = @{dense}@ ?]]
   [[true]])
 mutant(ContendedElementsEndOneLate properties/oracle_symbolic.cpp
   [[prediction_.contended = boxes(0, @{std::min(space_.limit, executed_numel - space_.modulus)}@ - 1);]]
@@ -252,8 +250,8 @@ mutant(TheLastElementOfAWindowIsNotLookedAt properties/observe.h
   [[@{n <= window.last}@; ++n]]
   [[n < window.last]])
 mutant(WritesToAWindowsLastElementAreNotCounted kernels/execution/host_memory.h
-  [[if (after == windows.begin() || @{n > std::prev(after)->last}@) return;]]
-  [[n >= std::prev(after)->last]])
+  [[looked_at = after != windows.begin() && @{n <= std::prev(after)->last}@;]]
+  [[n < std::prev(after)->last]])
 mutant(ReadsOutOfBoundsAreNotNoted kernels/execution/host_memory.h
   [[Acc load_one(int tensor, int64_t n) const {
     T* data = static_cast<T*>(tensors_->inputs[tensor]);

@@ -29,7 +29,7 @@ bool is_not_dispatched(const Implementation& i) { return i.rule != WidthRule::kS
 bool chooses_width(const Implementation& i) { return i.rule != WidthRule::kFixed; }
 
 Examination examine(const Case& c) {
-  static Examiner examiner(Device::kHost);
+  Examiner examiner(Device::kHost);
   return examiner.examine(c);
 }
 

@@ -210,5 +210,24 @@ TEST(Findings, APredictionThatDidNotComeTrueIsOneForEveryone) {
   EXPECT_THAT(findings(e, Role::kUser), ElementsAre(e.differences[0]));
 }
 
+// Too large to run whole, so the blocks whose counters wrap must be among those that run.
+TEST(Examine, WrappedLoopsOfLargeScaleModelsEndAsPredicted) {
+  struct Shape {
+    std::vector<int64_t> sizes;
+    int64_t axis;
+    const char* implementation;
+  };
+  for (const Shape& s : {Shape{{1000, 256}, 1, "last_dim/u8"}, Shape{{17, 100, 127}, 2, "last_dim/i8"},
+                         Shape{{95, 2105, 42921}, 2, "last_dim/i16"}, Shape{{4, 31733, 33837}, 2, "last_dim/i16"}}) {
+    Case c;
+    c.shape = s.sizes;
+    c.axis = s.axis;
+    c.implementation = *parse_implementation(s.implementation);
+    const Examination e = Examiner(Device::kHost).examine(c);
+    EXPECT_NE(e.observed.verdict, Verdict::kOk) << to_text(c);
+    EXPECT_THAT(e.differences, testing::IsEmpty()) << to_text(c);
+  }
+}
+
 }  // namespace
 }  // namespace brink

@@ -273,5 +273,35 @@ TEST(Oracle, HugeTensorsAreAnsweredConsistently) {
   }
 }
 
+Case named_case(Operation operation, std::vector<int64_t> shape, int64_t axis, DType dtype,
+                const char* implementation) {
+  Case c;
+  c.operation = operation;
+  c.shape = std::move(shape);
+  c.axis = axis;
+  c.dtype = dtype;
+  c.implementation = *parse_implementation(implementation);
+  return c;
+}
+
+// A dimension that narrows to 0 leaves nothing to load or store, even where other loops go around.
+TEST(Oracle, NothingIsWrittenWhereTheReducedDimensionNarrowsToNothing) {
+  const Case c = named_case(Operation::kSoftmaxBackward, {1000, 256}, 1, DType::kF64, "last_dim/u8");
+  FixedOccupancy occupancy = host_occupancy(c.implementation);
+  const Prediction prediction = predict(c, occupancy);
+  EXPECT_EQ(prediction.verdict, Verdict::kUnwritten);
+  EXPECT_TRUE(prediction.exact);
+  EXPECT_EQ(count_elements(prediction.never_written), 256000);
+}
+
+// In dense memory a counter that wraps below zero leaves the tensor before its loop has gone around.
+TEST(Oracle, ASignedHangInDenseMemoryIsAFault) {
+  Case c = named_case(Operation::kSoftmaxForward, {127, 2}, 0, DType::kF64, "spatial/i8");
+  FixedOccupancy occupancy = host_occupancy(c.implementation);
+  EXPECT_EQ(predict(c, occupancy).verdict, Verdict::kHang);
+  c.memory = MemoryKind::kDense;
+  EXPECT_EQ(predict(c, occupancy).verdict, Verdict::kFault);
+}
+
 }  // namespace
 }  // namespace brink

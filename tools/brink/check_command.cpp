@@ -106,8 +106,10 @@ nlohmann::ordered_json report_json(const CheckReport& report, const CheckOptions
   j["by_implementation"] = report.by_implementation;
   j["not_executed"] = report.not_executed;
   j["defects_as_predicted"] = report.defects_as_predicted;
-  j["cells"] = {{"reached", cells.reached},
-                {"reachable", cells.reachable},
+  // Reachable cells are those of true-width implementations; reached and required ones are the scale models' as well.
+  j["cells"] = {{"reachable", cells.reachable},
+                {"reachable_reached", cells.reached},
+                {"reached", report.reached.size()},
                 {"required", report.required.size()},
                 {"missing", nlohmann::ordered_json::array()}};
   for (const Cell& cell : report.missing) j["cells"]["missing"].push_back(to_text(cell));

@@ -47,7 +47,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    std::fputs("brink: the output could not be written\n", stderr);
+    return brink::kExitUsage;
   } catch (...) {
     std::fputs("brink: an unknown error\n", stderr);
     return brink::kExitUsage;

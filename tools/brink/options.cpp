@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "properties/best_prime.h"
 
@@ -100,10 +99,13 @@ std::string read_file(const std::string& path) {
   if (!file) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
   // An empty file sets failbit below as a directory does, but only a directory sets badbit here.
   if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return "";
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || text.fail()) throw UsageError{fmt::format("{}: cannot be read", path)};
-  return text.str();
+  constexpr size_t kMost = size_t{1} << 20;
+  std::string text(kMost + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw UsageError{fmt::format("{}: cannot be read", path)};
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMost) throw UsageError{fmt::format("{}: more than 1 MiB is no case", path)};
+  return text;
 }
 
 Case CaseOptions::to_case(Device device) const {
