@@ -133,9 +133,10 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
         const auto value = std::lower_bound(raw.values.begin(), raw.values.end(), n,
                                             [](const FoundValue& v, int64_t element) { return v.element < element; });
         const bool known = value != raw.values.end() && value->element == n;
-        const bool by_writer =
-            known && contains(prediction.contended, position_of(shape, n)) &&
-            held_by_a_writer(launching.form, n, values_of_writers(writers, prediction, n), value->bits);
+        const bool may_be = known && contains(prediction.contended, position_of(shape, n));
+        const auto values = may_be ? values_of_writers(writers, prediction, n) : std::vector<uint64_t>();
+        // Writers whose columns are too long to work out may have left anything but the right value.
+        const bool by_writer = may_be && (values.empty() || held_by_a_writer(launching.form, n, values, value->bits));
         (by_writer ? contended : still_wrong).push_back({n, n});
         if (!known) {  // beyond the values kept: leave the rest of the interval as it is
           still_wrong.push_back({n, i.last});
