@@ -318,7 +318,9 @@ std::string launches_for_small_devices_are_right() {
             return what + ": rejected";
           }
           const Launch& launch = sized->launch;
-          const int64_t shared = launch.block_x > 1 && sized->variant != Variant::kWarp ? launch.threads() * 4 : 0;
+          // Blocks that join their threads' values need a place for each, also where one thread is left.
+          const bool shares = sized->variant == Variant::kBlock || sized->variant == Variant::kReduce;
+          const int64_t shared = shares ? launch.threads() * 4 : 0;
           if (launch.threads() > threads || device.asked_threads != launch.threads())
             return what + ": too many threads";
           if (launch.shared_bytes != shared || device.asked_shared_bytes != shared) return what + ": shared memory";
