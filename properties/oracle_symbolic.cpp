@@ -229,17 +229,20 @@ class Symbolic {
 
   static Exact ceil_div_exact(Exact a, Exact b) { return (a + b - 1) / b; }
 
+  // Elements between the last vector boundary and where a row starts. Wrapping keeps it: a vector divides the modulus.
+  int shift_of_row(Exact row) const {
+    const Exact size = vector();
+    return static_cast<int>((row * narrowed_dim_ % size + size) % size);
+  }
+
   // The loops inside a row, for each alignment shift that a row has.
   void check_row_loops() {
     const int size = vector();
     std::map<int, bool> shifts;  // shift -> whether a row after the first has it
     for (int64_t row = 0; row < std::min<int64_t>(narrowed_outer_, size); ++row) {
-      shifts[static_cast<int>(row * (narrowed_dim_ % size) % size)] |= row > 0;
+      shifts[shift_of_row(row)] |= row > 0;
     }
-    for (const Rogue& rogue : rogues_) {
-      const Exact base = wrap(rogue.value * narrowed_dim_);
-      shifts[static_cast<int>((base % size + size) % size)] = true;
-    }
+    for (const Rogue& rogue : rogues_) shifts[shift_of_row(rogue.value)] = true;
     for (const auto& [shift, is_other_row] : shifts) {
       const Exact shifted = static_cast<Exact>(narrowed_dim_) + shift;
       if (shifted >= space_.limit) {
@@ -332,8 +335,7 @@ class Symbolic {
   bool leaves_tensor(const Rogue& rogue) const {
     if (rogue.axis == 0 && launching_.dispatch.sized.variant == Variant::kBlock) {
       // A row whose shifted size wraps is skipped.
-      const Exact shift = (wrap(rogue.value * narrowed_dim_) % vector() + vector()) % vector();
-      if (narrowed_dim_ + shift >= space_.limit) return false;
+      if (narrowed_dim_ + shift_of_row(rogue.value) >= space_.limit) return false;
     }
     for (int corner = 0; corner < 8; ++corner) {
       Exact at[3];
