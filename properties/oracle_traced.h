@@ -105,10 +105,7 @@ BlockEnd trace_typed(const Launching& launching, TraceLog& log) {
     const Launch& launch = launching.dispatch.sized.launch;
     const int64_t limit = loop_limit(launching.shape, launch, launching.dispatch.index_type);
     return for_each_block(launch, nullptr, [&](const BlockPart& part) {
-      const BlockIndex& at = part.block;
-      return has_barriers(launching.dispatch.sized.variant)
-                 ? block.run_together(launch, limit, at.x, at.y, body)
-                 : block.run_in_turn(launch, limit, at.x, at.y, part.first_y, part.last_y, body);
+      return run_part(block, launch, launching.dispatch.sized.variant, limit, part, body);
     });
   };
   return with_operation(launching.operation, [&](auto operation) {

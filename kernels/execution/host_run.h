@@ -45,6 +45,16 @@ inline int64_t loop_limit(const Decomposition& shape, const Launch& launch, Inde
 /// Whether the threads of a block of this variant wait for each other.
 constexpr bool has_barriers(Variant variant) { return variant != Variant::kColumns; }
 
+/// Runs `kernel(thread)` for a part of a launch on `block`: all of its threads together where they have barriers, else
+/// its rows of threads in turn.
+template <class Kernel>
+BlockEnd run_part(HostBlock& block, const Launch& launch, Variant variant, int64_t loop_limit, const BlockPart& part,
+                  const Kernel& kernel) {
+  const BlockIndex& at = part.block;
+  return has_barriers(variant) ? block.run_together(launch, loop_limit, at.x, at.y, kernel)
+                               : block.run_in_turn(launch, loop_limit, at.x, at.y, part.first_y, part.last_y, kernel);
+}
+
 /// Calls `run(part)` for every block of `launch`, or for `parts` alone, until one does not complete.
 template <class Run>
 BlockEnd for_each_block(const Launch& launch, const std::vector<BlockPart>* parts, const Run& run) {

@@ -18,10 +18,7 @@ BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, c
           run_kernel<decltype(operation)::value, decltype(variant)::value, I>(thread, memory, shape);
         };
         return for_each_block(launch, parts, [&](const BlockPart& part) {
-          const BlockIndex& at = part.block;
-          return has_barriers(kernel.variant)
-                     ? block.run_together(launch, loop_limit, at.x, at.y, body)
-                     : block.run_in_turn(launch, loop_limit, at.x, at.y, part.first_y, part.last_y, body);
+          return run_part(block, launch, kernel.variant, loop_limit, part, body);
         });
       });
     });

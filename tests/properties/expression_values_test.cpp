@@ -72,10 +72,7 @@ void run_recording(const Decomposition& shape, const SizedLaunch& sized) {
       run_kernel<Operation::kLogSoftmaxBackward, decltype(variant)::value, Recorder>(thread, memory, shape);
     };
     const BlockEnd end = for_each_block(sized.launch, nullptr, [&](const BlockPart& part) {
-      const BlockIndex& at = part.block;
-      return has_barriers(sized.variant)
-                 ? block.run_together(sized.launch, 1 << 20, at.x, at.y, body)
-                 : block.run_in_turn(sized.launch, 1 << 20, at.x, at.y, part.first_y, part.last_y, body);
+      return run_part(block, sized.launch, sized.variant, 1 << 20, part, body);
     });
     ASSERT_EQ(end, BlockEnd::kCompleted);
   });
