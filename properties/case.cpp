@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/index/checked.h"
+#include "properties/json_text.h"
 
 namespace brink {
 
@@ -54,15 +55,6 @@ std::string to_text(const Case& c) {
 }
 
 namespace {
-
-// A value from the file as part of a one-line message, however long or deep it is.
-std::string shown(const Json& value) {
-  constexpr size_t kMost = 60;
-  if (value.is_structured()) return fmt::format("an {}", value.type_name());
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
-  return text;
-}
 
 // Reads one named value; throws the one-line message that parse_case returns.
 template <class T, class Parse>
@@ -129,15 +121,12 @@ Case read_case(const Json& j) {
 }  // namespace
 
 std::variant<Case, std::string> parse_case(std::string_view text) {
+  const auto json = parse_json(text);
+  if (const auto* error = std::get_if<std::string>(&json)) return *error;
   try {
-    return read_case(Json::parse(text));
+    return read_case(std::get<Json>(json));
   } catch (const std::string& message) {
     return message;
-  } catch (const nlohmann::json::exception& e) {
-    const std::string_view text_of_error = e.what();
-    const size_t after_tag = text_of_error.find("] ");
-    return fmt::format("not JSON: {}",
-                       after_tag == std::string_view::npos ? text_of_error : text_of_error.substr(after_tag + 2));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "properties/finding.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -17,15 +18,6 @@ constexpr int kMaxShrinkRuns = 200;
 constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::string cause_of(const Examination& e) {
-  const std::string_view expression =
-      e.prediction.first_overflow ? name_of(e.prediction.first_overflow->overflow.expression) : "none";
-  std::string_view width = e.observed.index_type ? name_of(*e.observed.index_type) : "";
-  if (!e.observed.index_type && e.prediction.index_type) width = name_of(*e.prediction.index_type);
-  return fmt::format("{} {} {} {} {}{}", name_of(e.c.operation), name_of(e.observed.path), width, expression,
-                     name_of(e.observed.verdict), e.differences.empty() ? "" : ", not as predicted");
-}
 
 // Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same
 // width.

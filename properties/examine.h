@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "properties/comparison.h"
@@ -22,6 +23,8 @@ struct Examination {
 /// Who the examined implementation belongs to. In its self-check brink knows its own defects: they must fail exactly as
 /// predicted. A user's kernel must be right.
 enum class Role { kSelfCheck, kUser };
+
+constexpr std::string_view name_of(Role role) { return role == Role::kSelfCheck ? "self_check" : "user"; }
 
 /// Why an examination is a finding: one line each; empty for what is as it should be, and for what was not executed.
 std::vector<std::string> findings(const Examination& examination, Role role);

@@ -201,5 +201,12 @@ TEST(MemoryKinds, NamesReadBack) {
   EXPECT_EQ(parse_memory_kind("virtual"), std::nullopt);
 }
 
+TEST(Case, AFieldThatAppearsTwiceIsRefused) {
+  const std::string text = to_text(Case{});
+  const auto parsed = parse_case(text.substr(0, text.find('}')) + R"(,"axis":1})");
+  ASSERT_TRUE(std::holds_alternative<std::string>(parsed));
+  EXPECT_EQ(std::get<std::string>(parsed), "field \"axis\" appears twice");
+}
+
 }  // namespace
 }  // namespace brink

@@ -97,7 +97,7 @@ nlohmann::ordered_json report_json(const CheckReport& report, const CheckOptions
   nlohmann::ordered_json j;
   j["seed"] = options.seed;
   j["device"] = name_of(options.generator.device);
-  j["role"] = options.role == Role::kSelfCheck ? "self_check" : "user";
+  j["role"] = name_of(options.role);
   j["planned"] = report.planned;
   j["examined"] = report.examined;
   j["executed"] = report.executed;

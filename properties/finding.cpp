@@ -1,0 +1,130 @@
+#include "properties/finding.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "properties/json_text.h"
+
+namespace brink {
+
+using Json = nlohmann::ordered_json;
+
+std::string cause_of(const Examination& e) {
+  const std::string_view expression =
+      e.prediction.first_overflow ? name_of(e.prediction.first_overflow->overflow.expression) : "none";
+  std::string_view width = e.observed.index_type ? name_of(*e.observed.index_type) : "";
+  if (!e.observed.index_type && e.prediction.index_type) width = name_of(*e.prediction.index_type);
+  return fmt::format("{} {} {} {} {}{}", name_of(e.c.operation), name_of(e.observed.path), width, expression,
+                     name_of(e.observed.verdict), e.differences.empty() ? "" : ", not as predicted");
+}
+
+Finding finding_of(const Examination& e, Device device, Role role, std::vector<std::string> lines) {
+  Finding finding;
+  finding.cause = cause_of(e);
+  finding.smallest = e.c;
+  finding.device = device;
+  finding.role = role;
+  finding.lines = std::move(lines);
+  finding.prediction = to_json(static_cast<const Outcome&>(e.prediction));
+  finding.observation = to_json(e.observed);
+  return finding;
+}
+
+std::string file_name_of(std::string_view cause) {
+  std::string name;
+  for (const char c : cause) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    if (plain || (!name.empty() && name.back() != '-')) name.push_back(plain ? c : '-');
+  }
+  return name;
+}
+
+std::string to_text(const Finding& finding) {
+  Json j;
+  j["brink_finding"] = 1;
+  j["cause"] = finding.cause;
+  j["count"] = finding.count;
+  j["device"] = name_of(finding.device);
+  j["role"] = name_of(finding.role);
+  j["case"] = Json::parse(to_text(finding.smallest));
+  j["lines"] = finding.lines;
+  j["prediction"] = finding.prediction;
+  j["observation"] = finding.observation;
+  j["repeat"] = repeat_command(finding.smallest, name_of(finding.device));
+  return j.dump(2) + "\n";
+}
+
+namespace {
+
+const Json& field(const Json& j, const char* name) {
+  const auto found = j.find(name);
+  if (found == j.end()) throw std::string(fmt::format("field \"{}\" is missing", name));
+  return *found;
+}
+
+std::string text_field(const Json& j, const char* name) {
+  const Json& value = field(j, name);
+  if (!value.is_string()) throw std::string(fmt::format("field \"{}\" is not a string", name));
+  return value.get<std::string>();
+}
+
+// The outcomes are kept as they are: they are for people and reports, a repetition makes its own.
+const Json& outcome_field(const Json& j, const char* name) {
+  const Json& value = field(j, name);
+  const bool has_verdict = value.is_object() && value.contains("verdict") && value["verdict"].is_string();
+  if (!has_verdict) throw std::string(fmt::format("field \"{}\" has no verdict", name));
+  return value;
+}
+
+Finding read_finding(const Json& j) {
+  if (!j.is_object()) throw std::string("a finding is a JSON object");
+  if (const Json& version = field(j, "brink_finding"); version != 1) {
+    throw std::string(fmt::format("finding version {} is not known; this brink reads version 1", shown(version)));
+  }
+  Finding finding;
+  finding.cause = text_field(j, "cause");
+  const Json& count = field(j, "count");
+  if (!count.is_number_integer() || count < 1 || count > INT64_MAX) {
+    throw std::string(fmt::format("field \"count\": {} is not a number of cases", shown(count)));
+  }
+  finding.count = count.get<int64_t>();
+  const std::string device = text_field(j, "device");
+  if (device != name_of(Device::kHost) && device != name_of(Device::kCuda)) {
+    throw std::string(fmt::format("field \"device\": unknown value {}", shown(device)));
+  }
+  finding.device = device == name_of(Device::kHost) ? Device::kHost : Device::kCuda;
+  const std::string role = text_field(j, "role");
+  if (role != name_of(Role::kUser) && role != name_of(Role::kSelfCheck)) {
+    throw std::string(fmt::format("field \"role\": unknown value {}", shown(role)));
+  }
+  finding.role = role == name_of(Role::kUser) ? Role::kUser : Role::kSelfCheck;
+  auto parsed = parse_case(field(j, "case").dump());
+  if (const auto* error = std::get_if<std::string>(&parsed)) throw std::string(fmt::format("case: {}", *error));
+  finding.smallest = std::get<Case>(parsed);
+  const Json& lines = field(j, "lines");
+  if (!lines.is_array()) throw std::string("field \"lines\" is not an array");
+  for (const Json& line : lines) {
+    if (!line.is_string()) throw std::string("field \"lines\" has a value that is not a string");
+    finding.lines.push_back(line.get<std::string>());
+  }
+  finding.prediction = outcome_field(j, "prediction");
+  finding.observation = outcome_field(j, "observation");
+  return finding;
+}
+
+}  // namespace
+
+std::variant<Finding, std::string> parse_finding(std::string_view text) {
+  const auto json = parse_json(text);
+  if (const auto* error = std::get_if<std::string>(&json)) return *error;
+  try {
+    return read_finding(std::get<Json>(json));
+  } catch (const std::string& message) {
+    return message;
+  } catch (const nlohmann::json::exception& e) {  // text that is not UTF-8 inside the case
+    return fmt::format("not JSON: {}", e.what());
+  }
+}
+
+}  // namespace brink
