@@ -97,6 +97,8 @@ Verdict verdict_of_ending(Ending ending) {
       return Verdict::kFault;
     case Ending::kLaunchRejected:
       return Verdict::kLaunchRejected;
+    case Ending::kOutOfMemory:
+      return Verdict::kOutOfMemory;
     default:
       return Verdict::kNotExecuted;
   }

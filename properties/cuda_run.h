@@ -21,6 +21,7 @@ struct CudaRequest {
   /// Elements of the inputs that have their real values in aliased memory. Elsewhere an input holds what the form gives
   /// an element that is not hot: right for those, and for no other.
   std::vector<Interval> input_windows;
+  int64_t workspace_bytes = 0;  ///< memory that the implementation itself takes; a lack of it is kOutOfMemory
 };
 
 /// Where the time of an execution went, beside RawObservation::kernel_ms.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/replicas/workspace.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -18,7 +19,7 @@ std::vector<std::string> findings(const Examination& e, Role role) {
   if (e.observed.verdict == Verdict::kNotExecuted) return lines;
   lines = e.differences;
   // A dispatched kernel has no excuse, whoever asks; a fixed-width one of brink's own is a known defect.
-  const bool must_be_right = role == Role::kUser || e.c.implementation.rule == WidthRule::kSafe;
+  const bool must_be_right = role == Role::kUser || e.c.implementation.chooses_safely();
   if (!must_be_right) return lines;
   if (e.observed.verdict != Verdict::kOk) {
     lines.push_back(fmt::format("{} is {}", e.c.implementation.name(), name_of(e.observed.verdict)));
@@ -56,7 +57,8 @@ Examination Examiner::examine(const Case& c) {
   const Verdict predicted = e.prediction.verdict;
   // A narrow loop is stopped by its count; in dense memory it may fault first.
   const bool scaled_hang = predicted == Verdict::kHang && c.implementation.scaled() && c.memory != MemoryKind::kDense;
-  const bool dangerous = (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
+  const bool dangerous = isolation_ == Isolation::kAlways || workspace_bytes(c.implementation, e.shape) > 0 ||
+                         (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
   // What is predicted to hang need not have the whole of a limit that is meant for slow kernels.
   const double limit = predicted == Verdict::kHang ? std::min(limit_, kPredictedHangSeconds) : limit_;
   e.execution =

@@ -29,11 +29,18 @@ constexpr std::string_view name_of(Role role) { return role == Role::kSelfCheck 
 /// Why an examination is a finding: one line each; empty for what is as it should be, and for what was not executed.
 std::vector<std::string> findings(const Examination& examination, Role role);
 
-/// Examines cases on one device. What is predicted to hang or fault, and everything on a GPU, runs in a worker process.
+/// Which cases run in a worker process on the host; on a GPU all do.
+enum class Isolation {
+  kPredicted,  ///< those that may end the process or take its memory, going by the prediction
+  kAlways,     ///< all: whatever an implementation does, the caller goes on
+};
+
+/// Examines cases on one device.
 class Examiner {
  public:
-  explicit Examiner(Device device, double limit_seconds = 60)
-      : worker_(device), device_(device), limit_(limit_seconds) {}
+  explicit Examiner(Device device, double limit_seconds = 60, Isolation isolation = Isolation::kPredicted,
+                    int64_t memory_limit = kWorkerMemoryMax)
+      : worker_(device, memory_limit), device_(device), limit_(limit_seconds), isolation_(isolation) {}
 
   /// `c` must be valid.
   Examination examine(const Case& c);
@@ -45,6 +52,7 @@ class Examiner {
   Worker worker_;
   Device device_;
   double limit_;
+  Isolation isolation_;
 };
 
 }  // namespace brink

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/execution/cuda/cuda_device.h"
+#include "kernels/replicas/workspace.h"
 #include "properties/cuda_run.h"
 #include "properties/input_windows.h"
 
@@ -44,7 +45,8 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
                      d.sized.launch,
                      c.memory,
                      windows,
-                     input_windows(form, windows)},
+                     input_windows(form, windows),
+                     workspace_bytes(c.implementation, shape)},
                     &timings);
   raw.prepare_ms = timings.setup_ms + timings.mapping_ms + timings.fill_ms;
   raw.compare_ms = timings.check_ms;

@@ -8,6 +8,7 @@
 #include "kernels/execution/host_run.h"
 #include "kernels/execution/host_space.h"
 #include "kernels/index/checked.h"
+#include "kernels/replicas/workspace.h"
 #include "properties/execution.h"
 #include "properties/input_windows.h"
 #include "properties/observe.h"
@@ -288,6 +289,12 @@ Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, c
     return execution;
   }
   execution.launched = std::get<Dispatch>(decision);
+  const HostWorkspace workspace(workspace_bytes(c.implementation, shape));
+  if (!workspace.refusal().empty()) {
+    execution.raw.ending = Ending::kOutOfMemory;
+    execution.raw.reason = workspace.refusal();
+    return execution;
+  }
   with_dtype(c.dtype, [&](auto element) { run_typed<decltype(element)>(c, shape, windows, on_launch, execution); });
   return execution;
 }

@@ -56,6 +56,8 @@ std::string_view name_of(Verdict verdict) {
       return "hang";
     case Verdict::kLaunchRejected:
       return "launch_rejected";
+    case Verdict::kOutOfMemory:
+      return "out_of_memory";
     case Verdict::kNotExecuted:
       break;
   }

@@ -19,6 +19,7 @@ enum class Verdict {
   kFault,           ///< touched addresses outside every mapping
   kHang,            ///< a loop never ends
   kLaunchRejected,  ///< the device refuses the launch
+  kOutOfMemory,     ///< the implementation takes more memory than there is, or than it may
   kNotExecuted,
 };
 
@@ -34,7 +35,7 @@ struct FirstOverflow {
 /// their element sets are empty.
 struct Outcome {
   Verdict verdict = Verdict::kNotExecuted;
-  std::string reason;  ///< for kNotExecuted and kLaunchRejected
+  std::string reason;  ///< for kNotExecuted, kLaunchRejected, kOutOfMemory and kFault
   Path path = Path::kLastDim;
   std::optional<Variant> variant;
   std::optional<IndexType> index_type;

@@ -10,7 +10,7 @@
 namespace brink {
 
 /// How an execution ended, before anything is compared.
-enum class Ending { kCompleted, kHang, kFault, kLaunchRejected, kNotExecuted };
+enum class Ending { kCompleted, kHang, kFault, kLaunchRejected, kNotExecuted, kOutOfMemory };
 
 /// Which memory the tensors of a case live in.
 enum class MemoryKind { kDense, kAliased, kSparse };

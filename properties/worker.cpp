@@ -10,11 +10,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include "kernels/execution/cuda/cuda_device.h"
 #include "properties/execute_cuda.h"
 #include "properties/execution_json.h"
+#include "properties/whole_file.h"
 
 namespace brink {
 
@@ -23,6 +25,7 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kMemoryPollMs = 20;
 constexpr double kStartSeconds = 120;  // a first CUDA context can take a while
 
 // Sends `text` whole; false where the other side is gone.
@@ -38,9 +41,22 @@ bool send_line(int socket, const std::string& text) {
   return true;
 }
 
-enum class Receive { kLine, kTimeout, kClosed };
+enum class Receive { kLine, kTimeout, kClosed, kTooMuchMemory };
 
-Receive receive_line(int socket, std::string& buffer, std::string& line, double limit_seconds) {
+// Resident memory of a process in bytes; 0 where it cannot be told.
+int64_t resident_bytes(pid_t process) {
+  std::string text;
+  if (!read_whole(fmt::format("/proc/{}/statm", process), text).empty()) return 0;
+  long long total = 0;
+  long long resident = 0;
+  if (std::sscanf(text.c_str(), "%lld %lld", &total, &resident) != 2) return 0;
+  return static_cast<int64_t>(resident) * sysconf(_SC_PAGESIZE);
+}
+
+// `too_much` is asked every 20 ms while nothing comes.
+template <class TooMuch>
+Receive receive_line(int socket, std::string& buffer, std::string& line, double limit_seconds,
+                     const TooMuch& too_much) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(limit_seconds);
   while (true) {
     if (const size_t end = buffer.find('\n'); end != std::string::npos) {
@@ -51,8 +67,9 @@ Receive receive_line(int socket, std::string& buffer, std::string& line, double 
     const double left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
     if (left <= 0) return Receive::kTimeout;
     pollfd waiting{socket, POLLIN, 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(std::min(left + 1, 1e6)));
+    const int ready = poll(&waiting, 1, static_cast<int>(std::min(left + 1, kMemoryPollMs)));
     if (ready < 0 && errno != EINTR) return Receive::kClosed;
+    if (ready == 0 && too_much()) return Receive::kTooMuchMemory;
     if (ready <= 0) continue;
     char chunk[65536];
     const ssize_t n = recv(socket, chunk, sizeof(chunk), 0);
@@ -96,7 +113,7 @@ Json answer(Device device, const Json& request, int socket) {
 [[noreturn]] void serve(Device device, int socket) {
   std::string buffer;
   std::string line;
-  while (receive_line(socket, buffer, line, 1e9) == Receive::kLine) {
+  while (receive_line(socket, buffer, line, 1e9, [] { return false; }) == Receive::kLine) {
     Json reply;
     try {
       reply = answer(device, Json::parse(line), socket);
@@ -149,8 +166,7 @@ int Worker::reap() noexcept {
   return status;
 }
 
-std::string Worker::how_it_ended() {
-  const int status = reap();
+std::string Worker::how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     return fmt::format("the worker process ended by signal {} ({})", number, strsignal(number));
@@ -173,7 +189,8 @@ Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
   Receive received = send_line(socket_, request.dump()) ? Receive::kLine : Receive::kClosed;
   const auto deadline = Clock::now() + std::chrono::duration<double>(limit_seconds);
   while (received == Receive::kLine) {
-    received = receive_line(socket_, received_, line, std::chrono::duration<double>(deadline - Clock::now()).count());
+    received = receive_line(socket_, received_, line, std::chrono::duration<double>(deadline - Clock::now()).count(),
+                            [&] { return resident_bytes(process_) > memory_limit_; });
     if (received != Receive::kLine) break;
     Json value = Json::parse(line);
     if (!value.contains("launching")) {
@@ -183,14 +200,36 @@ Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
     reply.launched = dispatch_from_json(value.at("launching"));
   }
   reply.timed_out = received == Receive::kTimeout;
-  if (reply.timed_out) kill(process_, SIGKILL);
-  reply.reason = how_it_ended();
+  reply.out_of_memory = received == Receive::kTooMuchMemory;
+  if (reply.timed_out || reply.out_of_memory) kill(process_, SIGKILL);
+  const int status = reap();
+  reply.reason = how_it_ended(status);
+  reply.killed_by_others = received == Receive::kClosed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  if (reply.out_of_memory) {
+    reply.reason =
+        fmt::format("the worker process held more than {} MiB of memory and was killed", memory_limit_ >> 20);
+  }
   if (reply.timed_out) reply.reason = fmt::format("no end after {:g} s; the worker process was killed", limit_seconds);
   return reply;
 }
 
 Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds) {
+  bool killed = false;
+  Execution execution = execute_once(c, windows, limit_seconds, killed);
+  if (!killed) return execution;
+  execution = execute_once(c, windows, limit_seconds, killed);
+  if (killed) {
+    // Twice is no accident: this is how Linux ends what takes the machine's last memory.
+    execution.raw.ending = Ending::kOutOfMemory;
+    execution.raw.reason = "the worker process was killed twice (SIGKILL), as the system does where memory runs out";
+  }
+  return execution;
+}
+
+Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windows, double limit_seconds,
+                               bool& killed) {
   Execution execution;
+  killed = false;
   if (process_ < 0 && device_ == Device::kCuda) {
     // The context is made outside the case's limit.
     info_.reset();
@@ -210,7 +249,10 @@ Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, d
   }
   execution.raw.reason = reply.value ? reply.value->at("failed").get<std::string>() : reply.reason;
   if (!reply.value) {
-    execution.raw.ending = reply.timed_out ? Ending::kHang : Ending::kFault;
+    execution.raw.ending = reply.timed_out       ? Ending::kHang
+                           : reply.out_of_memory ? Ending::kOutOfMemory
+                                                 : Ending::kFault;
+    killed = reply.killed_by_others;
     execution.launched = reply.launched;
   }
   return execution;

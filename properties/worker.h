@@ -13,17 +13,23 @@
 
 namespace brink {
 
+/// Host memory that a worker process may hold, in bytes, unless it is told otherwise.
+inline constexpr int64_t kWorkerMemoryMax = int64_t{8} << 30;
+
 /// A process that runs cases, so that one that faults or hangs ends it and not the caller. Started when first needed
 /// and again after it died. The GPU is only ever touched in a worker: the calling process stays free to fork.
 class Worker {
  public:
-  explicit Worker(Device device) : device_(device) {}
+  /// A worker that holds more than `memory_limit` bytes of memory (host memory, resident) is ended.
+  explicit Worker(Device device, int64_t memory_limit = kWorkerMemoryMax)
+      : device_(device), memory_limit_(memory_limit) {}
   ~Worker() { stop(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   /// Runs a valid, non-empty case. A worker that ends by a signal gives Ending::kFault, one that exceeds the limit is
-  /// killed and gives Ending::kHang.
+  /// killed and gives Ending::kHang, one that exceeds its memory Ending::kOutOfMemory. A worker that somebody else
+  /// killed says nothing about the case, which is run once more.
   Execution execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds);
 
   /// Why the device cannot run anything, or an empty string.
@@ -38,16 +44,20 @@ class Worker {
     std::optional<nlohmann::json> value;
     std::optional<Dispatch> launched;  ///< said before the value, or before the end
     bool timed_out = false;
+    bool out_of_memory = false;
+    bool killed_by_others = false;
     std::string reason;
   };
+  Execution execute_once(const Case& c, const std::vector<Interval>& windows, double limit_seconds, bool& killed);
   Reply ask(const nlohmann::json& request, double limit_seconds);
   std::string start();
   void stop() noexcept;
   int reap() noexcept;
-  std::string how_it_ended();
+  std::string how_it_ended(int status);
   const nlohmann::json& info();
 
   Device device_;
+  int64_t memory_limit_;
   pid_t process_ = -1;
   int socket_ = -1;
   std::string received_;

@@ -17,6 +17,7 @@ int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or
 
 std::string Implementation::name() const {
   if (rule == WidthRule::kFixed) return fmt::format("{}/{}", name_of(*path), name_of(index_type));
+  if (rule == WidthRule::kWorkspace) return "workspace";
   const std::string_view base = rule == WidthRule::kSafe ? "dispatched" : "numel_rule";
   if (index_type == IndexType::kI32) return std::string(base);
   return fmt::format("{}/{}", base, name_of(index_type));
@@ -40,6 +41,7 @@ std::vector<Implementation> all_implementations() {
   };
   add(false);
   add(true);
+  result.push_back({WidthRule::kWorkspace, IndexType::kI32, std::nullopt});
   return result;
 }
 
@@ -97,12 +99,13 @@ std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation
     const auto* counterpart_launch = std::get_if<SizedLaunch>(&other);
     return counterpart_launch != nullptr && largest_index_value(shape, *counterpart_launch, dtype) <= max;
   };
+  const bool safe = implementation.chooses_safely();
   const bool try_narrow = implementation.rule != WidthRule::kNumel || shape.numel() < max;
   if (try_narrow) {
     auto sized = size_for(implementation.index_type);
     if (const auto* launch = std::get_if<SizedLaunch>(&sized)) {
-      if (implementation.rule != WidthRule::kSafe || fits(*launch)) return Dispatch{implementation.index_type, *launch};
-    } else if (implementation.rule != WidthRule::kSafe) {
+      if (!safe || fits(*launch)) return Dispatch{implementation.index_type, *launch};
+    } else if (!safe) {
       return NoDispatch{false, std::get<std::string>(sized)};
     }
   }

@@ -13,13 +13,14 @@ namespace brink {
 
 /// How an implementation picks its index type.
 enum class WidthRule {
-  kFixed,  ///< always `index_type`
-  kSafe,   ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
-  kNumel,  ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
+  kFixed,      ///< always `index_type`
+  kSafe,       ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
+  kNumel,      ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
+  kWorkspace,  ///< replica: as kSafe, after taking memory in proportion to the tensor; see replicas/workspace.h
 };
 
-/// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, ...; a scale model has
-/// its index type behind the name: `dispatched/i8`, `numel_rule/u16`.
+/// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, `workspace`, ...; a
+/// scale model has its index type behind the name: `dispatched/i8`, `numel_rule/u16`.
 struct Implementation {
   WidthRule rule = WidthRule::kSafe;
   IndexType index_type = IndexType::kI32;
@@ -28,13 +29,15 @@ struct Implementation {
   std::string name() const;
   /// Whether this is a scale model: narrow indices, and launches of the same proportions.
   bool scaled() const { return limits_of(index_type).bits < 32; }
+  /// Whether the index type fits every address expression by construction.
+  bool chooses_safely() const { return rule == WidthRule::kSafe || rule == WidthRule::kWorkspace; }
   KernelLimits kernel_limits() const { return scaled() ? KernelLimits::scaled() : KernelLimits::real(); }
   bool operator==(const Implementation&) const = default;
 };
 
 std::optional<Implementation> parse_implementation(std::string_view name);
 
-/// Every implementation: the true-width ones first, then their scale models.
+/// Every implementation: the true-width ones first, then their scale models, then replicas that only --impl selects.
 std::vector<Implementation> all_implementations();
 
 /// What an implementation does with a shape: index type, variant and launch.

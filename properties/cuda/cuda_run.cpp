@@ -83,6 +83,12 @@ class DeviceArray {
     require("memory for the comparison", cudaMalloc(&data_, static_cast<size_t>(std::max<int64_t>(*bytes, 1))));
     size_ = size;
   }
+  /// Takes `bytes`, or says why not.
+  cudaError_t take(size_t bytes) {
+    const cudaError_t error = cudaMalloc(&data_, bytes);
+    if (error != cudaSuccess) cudaGetLastError();  // a lack of memory is no lasting error
+    return error;
+  }
   T* get() const { return static_cast<T*>(data_); }
   void upload(const T* from, int64_t count) {
     require("upload", cudaMemcpy(data_, from, static_cast<size_t>(count) * sizeof(T), cudaMemcpyHostToDevice));
@@ -382,6 +388,15 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
   require("fill", cudaDeviceSynchronize());
   timings.fill_ms = watch.lap();
 
+  DeviceArray<char> own;
+  if (request.workspace_bytes > 0) {
+    const auto bytes = static_cast<size_t>(request.workspace_bytes);
+    if (const cudaError_t error = own.take(bytes); error != cudaSuccess) {
+      throw Stopped{Ending::kOutOfMemory,
+                    fmt::format("the implementation's workspace of {} bytes: {}", bytes, cudaGetErrorString(error))};
+    }
+    require("workspace", cudaMemset(own.get(), 1, bytes));
+  }
   const CudaLaunchResult launch = launch_on_cuda(request.kernel, request.launch, form.shape, tensors);
   observation.kernel_ms = launch.kernel_ms;
   switch (launch.end) {

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "properties/windows.h"
 
@@ -97,16 +99,41 @@ TEST(Worker, AKilledWorkerIsStartedAgain) {
   const auto first = children();
   ASSERT_THAT(first, SizeIs(1));
   kill(first[0], SIGKILL);
-  // The case that finds it gone says so; the one after it runs.
-  const Execution lost = worker.execute(small_case(), {}, 30);
-  if (lost.raw.ending != Ending::kCompleted) {
-    EXPECT_EQ(lost.raw.ending, Ending::kFault);
-    EXPECT_THAT(lost.raw.reason, HasSubstr("signal 9"));
-  }
   EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
   const auto second = children();
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_NE(second, first);
+}
+
+TEST(Worker, ACaseWhoseWorkerIsKilledTwiceIsOutOfMemory) {
+  Worker worker(Device::kHost);
+  worker.execute(small_case(), {}, 30);
+  std::atomic<bool> done = false;
+  std::thread killer([&] {  // ends every worker as soon as it is there
+    while (!done) {
+      for (const pid_t child : children()) kill(child, SIGKILL);
+    }
+  });
+  const Execution execution = worker.execute(slow_case(), {}, 300);
+  done = true;
+  killer.join();
+  EXPECT_EQ(execution.raw.ending, Ending::kOutOfMemory);
+  EXPECT_THAT(execution.raw.reason, HasSubstr("killed twice"));
+}
+
+TEST(Worker, ACaseThatExceedsItsMemoryIsOutOfMemory) {
+  Worker worker(Device::kHost, int64_t{256} << 20);
+  Case greedy = small_case();
+  greedy.shape = {1, 2, int64_t{1} << 28};  // a workspace of 4 GiB
+  const std::vector<Interval> windows = {{0, 10}};
+  EXPECT_EQ(worker.execute(greedy, windows, 60).raw.ending, Ending::kCompleted);
+  greedy.implementation = *parse_implementation("workspace");
+  const Execution execution = worker.execute(greedy, windows, 60);
+  EXPECT_EQ(execution.raw.ending, Ending::kOutOfMemory);
+  EXPECT_THAT(execution.raw.reason, HasSubstr("more than 256 MiB"));
+  greedy.shape = {1, 2, int64_t{1} << 50};  // one that no machine has
+  EXPECT_EQ(worker.execute(greedy, windows, 60).raw.ending, Ending::kOutOfMemory);
+  EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
 }
 
 TEST(Worker, ACaseThatExceedsItsLimitIsAHang) {

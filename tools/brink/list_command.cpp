@@ -22,6 +22,8 @@ void add_list(CLI::App& app, int& /*status*/) {
         what = fmt::format("{} where every address expression fits in it, i64 otherwise", type);
       } else if (i.rule == WidthRule::kNumel) {
         what = fmt::format("defect replica: {} where numel is below its largest value, i64 otherwise", type);
+      } else if (i.rule == WidthRule::kWorkspace) {
+        what = "defect replica: dispatched, but takes 8 bytes of memory for each element of the tensor";
       } else {
         what = fmt::format("always {}{}", type, i.index_type == IndexType::kI64 ? "" : ": a known defect");
       }
