@@ -10,7 +10,8 @@ namespace brink {
 
 namespace {
 
-__attribute__((section("__libfuzzer_extra_counters"))) uint8_t extra_counters[kBoundaryCounters];
+// Nothing here reads it: without "used" the compiler would leave it out.
+__attribute__((used, section("__libfuzzer_extra_counters"))) uint8_t extra_counters[kBoundaryCounters];
 
 constexpr size_t kFarBuckets = 17;    // below half of the boundary
 constexpr size_t kBelowBuckets = 17;  // 1, 2..7, 8..31, ... below it
