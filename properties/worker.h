@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "properties/execution.h"
@@ -30,7 +29,9 @@ class Worker {
   std::string unavailable();
   /// One line about the device.
   std::string description();
-  /// The worker's device as launch sizing sees it.
+  /// The worker's device as launch sizing sees it. Limits and attributes are asked for once.
+  DeviceLimits limits();
+  KernelAttributes attributes(const KernelId& kernel);
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes);
 
  private:
@@ -41,6 +42,8 @@ class Worker {
     std::string reason;
   };
   Reply ask(const nlohmann::json& request, double limit_seconds);
+  /// A question about the device; the reply's reason is why there is no answer.
+  Reply ask_device(const nlohmann::json& request);
   std::string start();
   void stop() noexcept;
   int reap() noexcept;
@@ -52,14 +55,18 @@ class Worker {
   int socket_ = -1;
   std::string received_;
   std::optional<nlohmann::json> info_;
+  std::optional<DeviceLimits> limits_;
+  std::map<KernelId, KernelAttributes> attributes_;
 };
 
-/// Launch sizing's view of a device: the host's own, or a GPU's through its worker, each question asked once.
+/// Launch sizing's view of a device: the host's own, or a GPU's through its worker.
 class DeviceOccupancy : public OccupancyQuery {
  public:
   /// `worker` is used for Device::kCuda only and must outlive this object.
   DeviceOccupancy(Device device, const Implementation& implementation, Worker& worker)
       : device_(device), host_(host_occupancy(implementation)), worker_(worker) {}
+  DeviceLimits limits() override;
+  KernelAttributes attributes(const KernelId& kernel) override;
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
 
  private:
