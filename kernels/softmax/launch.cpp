@@ -36,7 +36,8 @@ std::string block_refusal(const Launch& launch, const DeviceLimits& device, cons
   const int64_t threads = launch.threads();
   const int64_t most = std::min({device.threads, attributes.max_threads, kQueryThreadsMax});
   if (threads > most) return fmt::format("{} threads are more than a block of it may have, {}", threads, most);
-  const auto shared = checked_add(launch.shared_bytes, attributes.static_shared_bytes);
+  // A negative amount of the kernel's own makes no sense, and no room.
+  const auto shared = checked_add(launch.shared_bytes, std::max<int64_t>(attributes.static_shared_bytes, 0));
   if (!shared || *shared > device.shared_bytes) {
     return fmt::format("{} bytes of shared memory and {} of the kernel's own are more than a block may have, {}",
                        launch.shared_bytes, attributes.static_shared_bytes, device.shared_bytes);

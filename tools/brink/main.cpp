@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
     brink::add_check(app, status);
     brink::add_predict(app, status);
     brink::add_run(app, status);
+    brink::add_launch(app, status);
     brink::add_list(app, status);
     try {
       app.parse(argc, argv);
