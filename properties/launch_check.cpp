@@ -180,6 +180,8 @@ LaunchTrial draw_launch_trial(Draws& draws) {
   request.dtype = kDTypes[draws.below(std::size(kDTypes))];
   request.index_type = kIndexTypes[draws.below(std::size(kIndexTypes))];
   request.limits = model ? KernelLimits::scaled() : KernelLimits::real();
+  // Up to 8 columns to a shared block: 5 on blocks of 2 are one that barriers could be torn in; 4 and fewer are not.
+  if (model && draws.chance(50)) request.limits.reduce_inner_max = 8;
   request.build = Build::kPressure;
   trial.device = draws.pick(device_specs());
   if (model) trial.device = scaled(trial.device);
