@@ -19,7 +19,7 @@ constexpr size_t kAboveBuckets = 22;  // the same above it, up to 2^43
 constexpr size_t kDistanceBuckets = kFarBuckets + kBelowBuckets + 1 + kAboveBuckets;
 constexpr size_t kSides = 3;
 constexpr size_t kLocations = 3;
-constexpr size_t kForms = 3;
+constexpr size_t kForms = 4;
 constexpr size_t kCountersPerSlot = kDistanceBuckets + kSides * kLocations * kForms;
 
 size_t power_of_four(Exact v) { return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(v))) / 2; }

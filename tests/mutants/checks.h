@@ -22,6 +22,7 @@ std::string closed_forms_are_the_operations_answers();
 std::string largest_index_values_are_those_of_the_expressions();
 std::string narrow_indices_are_chosen_where_they_fit_both_directions();
 std::string launches_for_small_devices_are_right();
+std::string launches_hold_every_property_on_simulated_devices();
 
 // narrow_checks.cpp
 std::string narrow_runs_are_as_predicted();

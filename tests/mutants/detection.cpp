@@ -26,6 +26,7 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(memory_notes_what_lies_outside),
       BRINK_CHECK(operations_agree_with_plain_loops),
       BRINK_CHECK(launches_for_small_devices_are_right),
+      BRINK_CHECK(launches_hold_every_property_on_simulated_devices),
       BRINK_CHECK(largest_index_values_are_those_of_the_expressions),
       BRINK_CHECK(closed_forms_tell_wrapped_addresses_apart),
       BRINK_CHECK(planted_differences_are_reported),

@@ -98,12 +98,45 @@ mutant(SharingBlocksAreNoPowerOfTwo kernels/softmax/launch.cpp
     @{launch.block_x *= 2;}@]]
   [[launch.block_x += 1;]])
 mutant(BlocksShrinkByOneThread kernels/softmax/launch.cpp
-  [[sized.variant != Variant::kWarp) {
+  [[sized.form = LaunchForm::kReducedX;
       @{launch.block_x /= 2;}@]]
   [[launch.block_x -= 1;]])
 mutant(SharedMemoryIsForHalfTheThreads kernels/softmax/launch.cpp
   [[return shares ? @{launch.threads() * accumulator_bytes(dtype)}@ : 0;]]
   [[launch.threads() / 2 * accumulator_bytes(dtype)]])
+mutant(NoResidentBlockIsEnough kernels/softmax/launch.cpp
+  [[return @{answer.resident_blocks >= 1}@
+             ? ""]]
+  [[true]])
+mutant(AFailedQueryIsTrusted kernels/softmax/launch.cpp
+  [[if (@{!answer.error.empty()}@) return answer.error;]]
+  [[false]])
+mutant(BlocksShrinkInXFirst kernels/softmax/launch.cpp
+  [[if (@{launch.block_y > 1}@) {
+      attempt.decision]]
+  [[launch.block_y > 1 && (launch.block_x == 1 || sized.variant == Variant::kWarp)]])
+mutant(SharedMemoryIsNotWorkedOutAnew kernels/softmax/launch.cpp
+  [[while (true) {
+    @{launch.shared_bytes = shared_bytes_of(launch, sized.variant, request.dtype);}@]]
+  [[]])
+mutant(TheLimitOfThreadsIsTheDevicesAlone kernels/softmax/launch.cpp
+  [[std::min({device.threads, @{attributes.max_threads}@, kQueryThreadsMax});]]
+  [[kQueryThreadsMax]])
+mutant(TheKernelsOwnSharedMemoryIsFree kernels/softmax/launch.cpp
+  [[std::max<int64_t>(@{attributes.static_shared_bytes}@, 0));]]
+  [[int64_t{0}]])
+mutant(ANegativeAmountOfSharedMemoryIsRoom kernels/softmax/launch.cpp
+  [[checked_add(launch.shared_bytes, @{std::max<int64_t>(attributes.static_shared_bytes, 0)}@);]]
+  [[attributes.static_shared_bytes]])
+mutant(TheGridForgetsTheDevicesLimit kernels/softmax/launch.cpp
+  [[const bool fits = @{launch.grid_x >= 1 && launch.grid_x <= std::min(device.grid_x, kDimensionMax)}@ &&]]
+  [[true]])
+mutant(AReducedLaunchIsCalledResident kernels/softmax/launch.cpp
+  [[@{sized.form = LaunchForm::kReducedY;}@]]
+  [[]])
+mutant(ATornBarrierIsNotNoticed kernels/execution/host_block.cpp
+  [[return @{divergence_.waiting != divergence_.threads}@;]]
+  [[false]])
 mutant(TheWidthForgetsTheColumnStep kernels/softmax/implementation.cpp
   [[consider(past(shape.inner_size, launch.grid_y * launch.block_y));]]
   [[]])
