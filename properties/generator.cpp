@@ -428,6 +428,7 @@ Occupancy ModelOccupancy::resident_blocks(const KernelId& /*kernel*/, int64_t th
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {
+    if (implementation.rule == WidthRule::kWorkspace) continue;  // takes memory that a run has to be asked for
     const bool unusual = implementation.rule == WidthRule::kNumel || implementation.index_type == IndexType::kI64;
     if (!implementation.scaled() || !unusual) result.push_back(implementation);
   }
