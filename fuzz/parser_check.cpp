@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "fuzz/case_bytes.h"
+#include "fuzz/finding_store.h"
+#include "fuzz/job_progress.h"
 #include "properties/case.h"
 #include "properties/finding.h"
 
@@ -16,6 +18,7 @@ std::string refusal_problem(std::string_view parser, const std::string& message)
   return "";
 }
 
+// A case is compared as such, and in its binary form too.
 std::string case_problem(std::string_view text) {
   const auto parsed = parse_case(text);
   if (const auto* message = std::get_if<std::string>(&parsed)) return refusal_problem("case", *message);
@@ -27,22 +30,27 @@ std::string case_problem(std::string_view text) {
   return "";
 }
 
-std::string finding_problem(std::string_view text) {
-  const auto parsed = parse_finding(text);
-  if (const auto* message = std::get_if<std::string>(&parsed)) return refusal_problem("finding", *message);
-  const std::string written = to_text(std::get<Finding>(parsed));
-  const auto again = parse_finding(written);
-  if (!std::holds_alternative<Finding>(again)) return "finding: its text is refused: " + std::get<std::string>(again);
-  if (to_text(std::get<Finding>(again)) != written) return "finding: its text is another finding";
-  return "";
+// For what can be compared by its text alone.
+template <class T, class Parse>
+std::string text_problem(std::string_view parser, std::string_view text, const Parse& parse) {
+  const auto parsed = parse(text);
+  if (const auto* message = std::get_if<std::string>(&parsed)) return refusal_problem(parser, *message);
+  const std::string written = to_text(std::get<T>(parsed));
+  const auto again = parse(written);
+  if (const auto* message = std::get_if<std::string>(&again)) {
+    return fmt::format("{}: its text is refused: {}", parser, *message);
+  }
+  return to_text(std::get<T>(again)) == written ? "" : fmt::format("{}: its text is another", parser);
 }
 
 }  // namespace
 
 std::string parser_problem(std::string_view text) {
   // One line for each parser of files.
-  for (const auto& problem : {case_problem, finding_problem}) {
-    if (std::string line = problem(text); !line.empty()) return line;
+  for (const std::string& line : {case_problem(text), text_problem<Finding>("finding", text, parse_finding),
+                                  text_problem<FindingGroups>("finding groups", text, parse_finding_groups),
+                                  text_problem<JobProgress>("job progress", text, parse_job_progress)}) {
+    if (!line.empty()) return line;
   }
   return "";
 }

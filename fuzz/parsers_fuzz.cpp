@@ -7,7 +7,7 @@
 #include "fuzz/boundary_counters.h"
 #include "fuzz/parser_check.h"
 
-// Every parser that reads a file: cases and findings (a corpus is a folder of them).
+// Every parser that reads a file: cases (a corpus is a folder of them), findings, and what a fuzzing job keeps.
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   brink::count_input();

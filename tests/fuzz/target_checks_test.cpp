@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "fuzz/finding_store.h"
+#include "fuzz/job_progress.h"
 #include "fuzz/launch_check.h"
 #include "fuzz/oracle_check.h"
 #include "fuzz/parser_check.h"
@@ -31,7 +33,9 @@ TEST(ParserCheck, IsSilentForCasesFindingsAndNonsense) {
     finding.smallest = c;
     finding.lines = {"line"};
     ASSERT_EQ(parser_problem(to_text(finding)), "");
+    ASSERT_EQ(parser_problem(to_text(FindingGroups{{finding.cause, finding}})), "");
   }
+  EXPECT_EQ(parser_problem(to_text(JobProgress{})), "");
   for (const char* text : {"", "\n", "{", "[1,2]", "{\"brink_case\":1}", "{\"brink_finding\":1}", "\xff\xfe"}) {
     EXPECT_EQ(parser_problem(text), "") << text;
   }
