@@ -474,6 +474,7 @@ bool takes_path(const Implementation& implementation, Path path) {
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {
+    if (implementation.rule == WidthRule::kWorkspace) continue;  // takes memory that a run has to be asked for
     const bool unusual = implementation.rule == WidthRule::kNumel || implementation.index_type == IndexType::kI64;
     if (implementation.build != Build::kPlain && !takes_part(implementation)) continue;
     if (!implementation.scaled() || !unusual) result.push_back(implementation);

@@ -38,4 +38,9 @@ std::string known_cells_are_reached();
 std::string true_width_cases_are_as_predicted();
 std::string generated_cases_are_as_predicted();
 
+// fuzz_checks.cpp
+std::string bytes_are_the_case();
+std::string mutations_cross_boundaries_within_their_limits();
+std::string counters_tell_the_sides_of_a_boundary_apart();
+
 }  // namespace brink

@@ -39,6 +39,9 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(closed_forms_are_the_operations_answers),
       BRINK_CHECK(exit_status_tells_what_is_missing),
       BRINK_CHECK(generated_cases_are_as_predicted),
+      BRINK_CHECK(bytes_are_the_case),
+      BRINK_CHECK(counters_tell_the_sides_of_a_boundary_apart),
+      BRINK_CHECK(mutations_cross_boundaries_within_their_limits),
   };
 #undef BRINK_CHECK
   return checks;

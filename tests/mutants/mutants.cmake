@@ -347,7 +347,7 @@ mutant(ContendedElementsAreNoMismatch properties/outcome.cpp
   [[if (!outcome.wrong.empty() || @{!outcome.contended.empty()}@) return Verdict::kMismatch;]]
   [[false]])
 mutant(DispatchedKernelsMayFailAsPredicted properties/examine.cpp
-  [[role == Role::kUser || @{e.c.implementation.rule == WidthRule::kSafe}@;]]
+  [[role == Role::kUser || @{e.c.implementation.chooses_safely()}@;]]
   [[false]])
 mutant(AUsersKernelMayFailAsPredicted properties/examine.cpp
   [[const bool must_be_right = @{role == Role::kUser}@ ||]]
@@ -399,6 +399,30 @@ mutant(AWindowsLastPageIsAliased kernels/execution/alias_period.h
 mutant(TheLastPageIsAliased kernels/execution/alias_period.h
   [[@{if (pages.empty() || pages.back() != end) pages.push_back(end);}@]]
   [[]])
+
+# ---- Fuzzing ---------------------------------------------------------------------------------------------------------------------
+
+mutant(SeedsLoseTheirHighBytes fuzz/case_bytes.cpp
+  [[c.seed = @{take(bytes, kWordBytes)}@;]]
+  [[static_cast<uint32_t>(take(bytes, kWordBytes))]])
+mutant(NegativeAxesAreNotDecoded fuzz/case_bytes.cpp
+  [[c.axis = @{axis % (2 * axes_of(c)) - axes_of(c)}@;]]
+  [[axis % axes_of(c)]])
+mutant(MutationsForgetTheDevice fuzz/case_mutation.cpp
+  [[return @{device_refusal(limits.device, shape, launch.sized, c.dtype, launch.index_type)}@;]]
+  [[std::string()]])
+mutant(MutationsKeepWhatWasNotAskedFor fuzz/case_mutation.cpp
+  [[if (@{!contains(allowed, value)}@) value =]]
+  [[false]])
+mutant(MutationsStopAtTheBoundary fuzz/case_mutation.cpp
+  [[std::max<int64_t>(1, @{side == 0 ? *size - 1 - further : *size + (side == 2 ? further : 0)}@);]]
+  [[*size / 3]])
+mutant(OneAboveCountsAsAtTheBoundary fuzz/boundary_counters.cpp
+  [[if (@{value == at}@) return]]
+  [[value == at || value == at + 1]])
+mutant(DirectionsShareTheirCounters fuzz/boundary_counters.cpp
+  [[const Slot slot{variant, @{!is_forward(c.operation)}@, launched.index_type, expression, boundary};]]
+  [[false]])
 
 # ---- Equivalent: left out --------------------------------------------------------------------------------------------------------
 #
