@@ -27,6 +27,8 @@ int run(int argc, char** argv) {
     brink::add_check(app, status);
     brink::add_predict(app, status);
     brink::add_run(app, status);
+    brink::add_shrink(app, status);
+    brink::add_replay(app, status);
     brink::add_list(app, status);
     try {
       app.parse(argc, argv);
