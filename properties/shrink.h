@@ -17,7 +17,8 @@ struct Shrunk {
 inline constexpr int kMaxShrinkRuns = 200;
 
 /// Looks for the simplest case (simplicity.h) that fails as `failing` does: same operation, implementation and cause.
-/// `failing` must be a finding in this role.
+/// `failing` must be a finding in this role. On the host, cases with columns of more than 2^17 elements come last, as
+/// each run of one takes seconds.
 ///
 /// Where the failure came as predicted, the search asks the oracle, which costs microseconds, and only its answers are
 /// run, the simplest first, until one fails in the same way: a handful of runs, even where each ends a worker process.
