@@ -55,7 +55,7 @@ class Search {
   void offer(const Case& c) {
     found_.push_back(c);
     // Some of the next best are kept, for a device that does not take the best.
-    max_memory_ = std::min(max_memory_, 2 * memory_of(c));
+    max_memory_ = std::min(max_memory_, memory_of(c) + memory_of(c) / 8);
   }
 
   // Where every value that the launch computes fits in the index type, nothing fails for its width.
@@ -202,6 +202,12 @@ Case descend(Case c, const Fails& fails) {
   take(with_decomposition(c, std::get<Decomposition>(decompose(c))));
   for (bool smaller = true; smaller;) {
     smaller = false;
+    // The same elements in fewer dimensions.
+    const auto whole = std::get<Decomposition>(decompose(c));
+    for (const Decomposition& merged : {Decomposition{1, whole.dim_size, whole.outer_size * whole.inner_size},
+                                        Decomposition{1, whole.outer_size * whole.dim_size, whole.inner_size}}) {
+      if (take(with_decomposition(c, merged))) smaller = true;
+    }
     for (const int axis : {0, 2, 1}) {
       auto shape = std::get<Decomposition>(decompose(c));
       const int64_t size = size_at(shape, axis);

@@ -37,4 +37,8 @@ std::string known_cells_are_reached();
 std::string true_width_cases_are_as_predicted();
 std::string generated_cases_are_as_predicted();
 
+// shrink_checks.cpp
+std::string shrinking_keeps_the_cause();
+std::string replays_notice_what_changed();
+
 }  // namespace brink

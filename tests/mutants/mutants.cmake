@@ -367,6 +367,27 @@ mutant(TheLastPageIsAliased kernels/execution/alias_period.h
   [[@{if (pages.empty() || pages.back() != end) pages.push_back(end);}@]]
   [[]])
 
+# ---- Shrinking and replays -------------------------------------------------------------------------------------------------------
+
+mutant(ShrinkingForgetsTheExpression properties/shrink.cpp
+  [[@{cause_of(e) == best_.cause}@]]
+  [[true]])
+mutant(PagesCountForNothing properties/simplicity.cpp
+  [[return @{bytes <= kPageBytes}@ ?]]
+  [[true]])
+mutant(NoSizeIsOdd properties/simplicity.cpp
+  [[return @{std::min({above, below, kOddest})}@;]]
+  [[kOddest - kOddest]])
+mutant(ReplayIgnoresTheVerdict properties/replay.cpp
+  [[if (@{e->observed.verdict != expected}@)]]
+  [[false]])
+mutant(ReplayIgnoresTheElements properties/replay.cpp
+  [[if (@{recorded != now}@)]]
+  [[false]])
+mutant(WhatDidNotRunIsNotSaid properties/replay.cpp
+  [[@{result_.not_executed.push_back(fmt::format("{}: {}", c.implementation.name(), e.observed.reason));}@]]
+  [[]])
+
 # ---- Equivalent: left out --------------------------------------------------------------------------------------------------------
 #
 # - reduce_over_x with the block's rows in another order in shared memory: each row is its own all the same.

@@ -162,6 +162,7 @@ TEST(Replay, AnotherExpressionAndOtherElementsAreProblems) {
 TEST(Replay, WhatDoesNotRunIsNoPass) {
   Regression r = small_regression();
   r.c.shape = {3, 5};  // another path
+  r.c.axis = 1;
   const Replayed result = replayed(r);
   EXPECT_FALSE(result.not_executed.empty());
 }

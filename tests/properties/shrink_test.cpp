@@ -48,7 +48,7 @@ TEST(Shrink, TheSeedsDefectIsWrittenAsItsBoundary) {
 }
 
 TEST(Shrink, OtherExpressionsAndVerdictsHaveSmallestCasesOfTheirOwn) {
-  EXPECT_EQ(shrunk(case_of("spatial/u32", {5, 3, 1 << 30}, 1)).cause,
+  EXPECT_EQ(shrunk(case_of("spatial/u32", {3, 1, 2147483000}, 1)).cause,
             "softmax_backward spatial u32 column_offset mismatch");
   EXPECT_EQ(shrunk(case_of("spatial/u32", {1, 3, 4294967296}, 1)).smallest.c.shape, (Shape{1, 4294967296}));
   EXPECT_EQ(shrunk(case_of("spatial/i32", {2, 3, 1 << 30}, 1)).smallest.c.memory, MemoryKind::kSparse);
@@ -128,7 +128,7 @@ TEST(Shrink, TheNumberOfRunsIsKept) {
 }
 
 TEST(Shrink, TheSameFailureGivesTheSameBytes) {
-  const Case c = case_of("last_dim/i32", {3, 1500000000}, 1, Operation::kLogSoftmaxForward, DType::kF32);
+  const Case c = case_of("last_dim/i32", {1500000, 3000}, 1, Operation::kLogSoftmaxForward, DType::kF32);
   const std::string text = to_text(regression_of(shrunk(c), c, Device::kHost));
   EXPECT_EQ(text, to_text(regression_of(shrunk(c), c, Device::kHost)));
 }
