@@ -314,7 +314,7 @@ mutant(ContendedElementsAreNoMismatch properties/outcome.cpp
   [[if (!outcome.wrong.empty() || @{!outcome.contended.empty()}@) return Verdict::kMismatch;]]
   [[false]])
 mutant(DispatchedKernelsMayFailAsPredicted properties/examine.cpp
-  [[role == Role::kUser || @{e.c.implementation.rule == WidthRule::kSafe}@;]]
+  [[role == Role::kUser || @{e.c.implementation.chooses_safely()}@;]]
   [[false]])
 mutant(AUsersKernelMayFailAsPredicted properties/examine.cpp
   [[const bool must_be_right = @{role == Role::kUser}@ ||]]

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "fuzz/case_bytes.h"
 #include "properties/replay.h"
 #include "properties/shrink.h"
 #include "tools/brink/commands.h"
@@ -34,11 +35,21 @@ Failing failing_of(const SavedCase& saved) {
   return {std::get<Case>(saved)};
 }
 
-// Reads a finding, a case or a regression.
+// Reads a finding, a case, a regression, or what libFuzzer keeps (such as its crash files): a case as bytes. Text has
+// no zero bytes; a case's bytes always have.
 Failing read_failing(const std::string& path) {
-  const auto saved = parse_saved_case(read_file(path));
-  if (const auto* error = std::get_if<std::string>(&saved)) throw UsageError{fmt::format("{}: {}", path, *error)};
-  return failing_of(std::get<SavedCase>(saved));
+  const std::string content = read_file(path);
+  if (content.find('\0') == std::string::npos) {
+    const auto saved = parse_saved_case(content);
+    if (const auto* error = std::get_if<std::string>(&saved)) throw UsageError{fmt::format("{}: {}", path, *error)};
+    return failing_of(std::get<SavedCase>(saved));
+  }
+  const std::vector<uint8_t> bytes(content.begin(), content.end());
+  const Case c = decode(bytes);
+  if (const std::string error = validate(c); !error.empty()) {
+    throw UsageError{fmt::format("{}: the bytes are no valid case: {}", path, error)};
+  }
+  return {c};
 }
 
 std::string kept_text(const Examination& e) {
@@ -56,7 +67,7 @@ void add_shrink(CLI::App& app, int& status) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("shrink", "look for the simplest case that fails as a finding or a case does, and keep it");
-  command->add_option("file", options->file, "a finding or a case (JSON)")->required();
+  command->add_option("file", options->file, "a finding or a case (JSON), or a crash file of libFuzzer")->required();
   command->add_option("-o,--output", options->output,
                       "a folder, or a file that ends in .json: write the regression there");
   command->add_option("--comment", options->comment, "a comment in the regression, such as a report's address");
