@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "properties/finding.h"
+#include "properties/shrink.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -14,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxShrinkRuns = 200;
 constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -40,26 +40,6 @@ std::string direction_difference(const Case& c, const Decomposition& shape, Exam
 int CheckReport::exit_status() const {
   if (!findings.empty()) return 1;
   return missing.empty() && launched > 0 ? 0 : 3;
-}
-
-Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {
-  Examination best = failing;
-  const std::string cause = cause_of(failing);
-  runs = 0;
-  bool smaller = true;
-  while (smaller && runs < max_runs) {
-    smaller = false;
-    for (const Case& candidate : simpler(best.c)) {
-      if (runs >= max_runs) break;
-      ++runs;
-      Examination e = examiner.examine(candidate);
-      if (findings(e, role).empty() || cause_of(e) != cause) continue;
-      best = std::move(e);
-      smaller = true;
-      break;
-    }
-  }
-  return best;
 }
 
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
@@ -118,7 +98,9 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
         group.smallest = e;
         group.lines = lines;
         if (report.findings.size() <= kMaxShrunkGroups && !findings(e, options.role).empty()) {
-          group.smallest = shrink(examiner, e, options.role, kMaxShrinkRuns, group.shrink_runs);
+          Shrunk shrunk = shrink(examiner, e, options.role);
+          group.smallest = std::move(shrunk.smallest);
+          group.shrink_runs = shrunk.runs;
           group.lines = findings(group.smallest, options.role);
         }
       }

@@ -13,6 +13,7 @@
 #include "properties/best_prime.h"
 #include "properties/input_windows.h"
 #include "properties/oracle.h"
+#include "properties/simplicity.h"
 
 namespace brink {
 
@@ -827,63 +828,6 @@ rc::Gen<Case> boundary_case(const GeneratorOptions& options) {
     return rc::shrinkable::shrinkRecur(generator->draw(draws),
                                        [](const Case& c) { return rc::seq::fromContainer(simpler(c)); });
   };
-}
-
-// ---- Shrinking ----
-
-std::vector<Exact> simplicity(const Case& c) {
-  Exact sum = 0;
-  for (const int64_t size : c.shape) sum += size;
-  return {static_cast<Exact>(c.shape.size()), sum, static_cast<Exact>(c.dtype), c.axis < 0 ? 1 : 0, c.seed};
-}
-
-std::vector<Case> simpler(const Case& c) {
-  std::vector<Case> result;
-  const auto simplicity_of_c = simplicity(c);
-  const auto offer = [&](Case candidate) {
-    if (!validate(candidate).empty() || simplicity(candidate) >= simplicity_of_c) return;
-    if (std::find(result.begin(), result.end(), candidate) == result.end()) result.push_back(std::move(candidate));
-  };
-  const auto decomposed = decompose(c);
-  const auto* shape = std::get_if<Decomposition>(&decomposed);
-  if (shape == nullptr) return result;
-  const auto with_sizes = [&](std::vector<int64_t> sizes, int64_t axis) {
-    Case candidate = c;
-    candidate.shape = std::move(sizes);
-    candidate.axis = axis;
-    offer(std::move(candidate));
-  };
-  if (shape->inner_size == 1) {
-    if (shape->outer_size == 1) with_sizes({shape->dim_size}, 0);
-    with_sizes({shape->outer_size, shape->dim_size}, 1);
-  }
-  with_sizes({shape->outer_size, shape->dim_size, shape->inner_size}, 1);
-  const int64_t rank = static_cast<int64_t>(c.shape.size());
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    const int64_t size = c.shape[static_cast<size_t>(dim)];
-    const auto with_size = [&](int64_t smaller) {
-      if (smaller < 1 || smaller >= size) return;
-      Case candidate = c;
-      candidate.shape[static_cast<size_t>(dim)] = smaller;
-      offer(std::move(candidate));
-    };
-    with_size(1);
-    with_size(size / 2);
-    int64_t power = 1;
-    while (power <= size / 2) power *= 2;
-    for (const int64_t round : {power - 1, power, power + 1}) with_size(round);
-    with_size(size - 1);
-  }
-  Case candidate = c;
-  candidate.dtype = DType::kF16;
-  offer(candidate);
-  candidate = c;
-  if (candidate.axis < 0) candidate.axis += std::max<int64_t>(rank, 1);
-  offer(candidate);
-  candidate = c;
-  candidate.seed = 0;
-  offer(candidate);
-  return result;
 }
 
 // ---- Cells ----

@@ -105,11 +105,4 @@ rc::Gen<Case> boundary_case(const GeneratorOptions& options);
 /// options at least twice.
 std::vector<Case> generate_cases(uint64_t seed, int count, const GeneratorOptions& options);
 
-/// Cases that are one step simpler, the boldest first: fewer dimensions, smaller or rounder sizes, dtype f16. Each
-/// comes before `c` in the order of simplicity(), so shrinking ends.
-std::vector<Case> simpler(const Case& c);
-
-/// Smaller is simpler: rank, sum of the sizes, dtype, sign of the axis, seed.
-std::vector<Exact> simplicity(const Case& c);
-
 }  // namespace brink

@@ -42,5 +42,8 @@ std::string generated_cases_are_as_predicted();
 std::string bytes_are_the_case();
 std::string mutations_cross_boundaries_within_their_limits();
 std::string counters_tell_the_sides_of_a_boundary_apart();
+// shrink_checks.cpp
+std::string shrinking_keeps_the_cause();
+std::string replays_notice_what_changed();
 
 }  // namespace brink

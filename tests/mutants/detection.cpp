@@ -38,6 +38,8 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(true_width_cases_are_as_predicted),
       BRINK_CHECK(closed_forms_are_the_operations_answers),
       BRINK_CHECK(exit_status_tells_what_is_missing),
+      BRINK_CHECK(replays_notice_what_changed),
+      BRINK_CHECK(shrinking_keeps_the_cause),
       BRINK_CHECK(generated_cases_are_as_predicted),
       BRINK_CHECK(bytes_are_the_case),
       BRINK_CHECK(counters_tell_the_sides_of_a_boundary_apart),

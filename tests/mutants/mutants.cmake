@@ -423,6 +423,26 @@ mutant(OneAboveCountsAsAtTheBoundary fuzz/boundary_counters.cpp
 mutant(DirectionsShareTheirCounters fuzz/boundary_counters.cpp
   [[const Slot slot{variant, @{!is_forward(c.operation)}@, launched.index_type, expression, boundary};]]
   [[false]])
+# ---- Shrinking and replays -------------------------------------------------------------------------------------------------------
+
+mutant(ShrinkingForgetsTheExpression properties/shrink.cpp
+  [[@{cause_of(e) == best_.cause}@]]
+  [[true]])
+mutant(PagesCountForNothing properties/simplicity.cpp
+  [[return @{bytes <= kPageBytes}@ ?]]
+  [[true]])
+mutant(NoSizeIsOdd properties/simplicity.cpp
+  [[return @{std::min({above, below, kOddest})}@;]]
+  [[kOddest - kOddest]])
+mutant(ReplayIgnoresTheVerdict properties/replay.cpp
+  [[if (@{e->observed.verdict != expected}@)]]
+  [[false]])
+mutant(ReplayIgnoresTheElements properties/replay.cpp
+  [[if (@{recorded != now}@)]]
+  [[false]])
+mutant(WhatDidNotRunIsNotSaid properties/replay.cpp
+  [[@{result_.not_executed.push_back(fmt::format("{}: {}", c.implementation.name(), e.observed.reason));}@]]
+  [[]])
 
 # ---- Equivalent: left out --------------------------------------------------------------------------------------------------------
 #
