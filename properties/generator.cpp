@@ -81,9 +81,10 @@ double repeats(const Decomposition& shape, const SizedLaunch& sized, IndexType i
          repeats_of_loop(shape.inner_size, static_cast<Exact>(launch.grid_y) * launch.block_y, index_type, limit);
 }
 
-// Why the device does not take a launch, or an empty string.
-std::string refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
-                    IndexType index_type) {
+}  // namespace
+
+std::string device_refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
+                           IndexType index_type) {
   const Exact numel = shape.numel();
   if (device == Device::kCuda) {
     return numel <= kGeneratedCudaNumelMax ? "" : fmt::format("more than {} elements", kGeneratedCudaNumelMax);
@@ -100,6 +101,8 @@ std::string refusal(Device device, const Decomposition& shape, const SizedLaunch
   }
   return "";
 }
+
+namespace {
 
 // ---- Solving for a size ----
 
@@ -360,9 +363,9 @@ std::vector<Solution> solutions_of(const Solver& solver, const Problem& problem,
   const Exact numel_max = device == Device::kHost ? kHostBytesMax / size_of(dtypes.front()) : kGeneratedCudaNumelMax;
   enumerate(solver, problem, dtypes, numel_max, [&](const Solution& solution) {
     const auto sized = solver.size(solution.shape, solution.dtype);
-    if (sized && refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI64).empty()) {
+    if (sized && device_refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI64).empty()) {
       const auto taken = [&](IndexType type) {
-        return refusal(device, solution.shape, *sized, solution.dtype, type).empty();
+        return device_refusal(device, solution.shape, *sized, solution.dtype, type).empty();
       };
       int& kind = kinds[(crosses(problem, solution.shape, solution.dtype) ? 1u : 0u) +
                         (taken(IndexType::kI32) ? 2u : 0u) + (taken(IndexType::kU32) ? 4u : 0u)];
@@ -522,7 +525,7 @@ struct CaseGenerator::Plan {
     if (launch == nullptr || launch->sized.variant != problem.variant) return std::nullopt;
     const auto boundaries = boundaries_of(problem.expression, problem.variant, implementation, launch->index_type);
     if (std::find(boundaries.begin(), boundaries.end(), problem.boundary) == boundaries.end()) return std::nullopt;
-    if (!refusal(options.device, shape, launch->sized, dtype, launch->index_type).empty()) return std::nullopt;
+    if (!device_refusal(options.device, shape, launch->sized, dtype, launch->index_type).empty()) return std::nullopt;
     const auto value = bounded_value(largest_values(shape, launch->sized, dtype), launch->sized.launch,
                                      problem.expression, problem.boundary);
     if (!value || side_of(*value, problem.boundary) != problem.side) return std::nullopt;
@@ -841,7 +844,7 @@ std::string why_unreachable(const Solver& solver, const Problem& problem, Device
     const auto sized = solver.size(shape, found->dtype);
     return fmt::format("beyond this device: the smallest shape tried, [{}, {}, {}] in {}, has {} elements: {}",
                        shape.outer_size, shape.dim_size, shape.inner_size, name_of(found->dtype), shape.numel(),
-                       refusal(device, shape, *sized, found->dtype, index_type));
+                       device_refusal(device, shape, *sized, found->dtype, index_type));
   }
   if (any) return "impossible: the tensor ends before the boundary where the expression has this value";
   if (grid_limit) return "beyond this device: launch sizing asks for no more blocks than are resident";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "properties/cell.h"
@@ -37,6 +38,11 @@ struct GeneratorOptions {
 inline constexpr int64_t kGeneratedWorkMax = int64_t{1} << 24;
 /// Elements of a case generated for a GPU.
 inline constexpr int64_t kGeneratedCudaNumelMax = int64_t{1} << 34;
+
+/// Why a generated case leaves a launch alone: more than `device` takes within the limits above. Empty where it does
+/// not.
+std::string device_refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
+                           IndexType index_type);
 
 /// A sequence of 64-bit numbers that is the same on every machine (splitmix64).
 class Draws {

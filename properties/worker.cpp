@@ -104,6 +104,7 @@ Json answer(Device device, const Json& request, int socket) {
   if (reason) return {{"unavailable", *reason}, {"description", ""}};
   const CudaDevice d = cuda_device();
   return {{"unavailable", ""},
+          {"devices", d.count},
           {"description",
            fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free", d.name,
                        d.compute_major, d.compute_minor, d.sm_count, static_cast<double>(d.free_bytes) / (1 << 30),
@@ -270,7 +271,11 @@ std::string Worker::unavailable() { return info().value("unavailable", "the work
 
 std::string Worker::description() { return info().value("description", ""); }
 
+int Worker::device_count() { return info().value("devices", 0); }
+
 Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
+  const std::tuple question(kernel.operation, kernel.variant, kernel.dtype, kernel.index_type, threads, shared_bytes);
+  if (const auto known = occupancy_.find(question); known != occupancy_.end()) return known->second;
   const Reply reply =
       ask({{"occupancy",
             {static_cast<int>(kernel.operation), static_cast<int>(kernel.variant), static_cast<int>(kernel.dtype),
@@ -278,7 +283,9 @@ Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64
           kStartSeconds);
   if (!reply.value) return {reply.reason, 0};
   if (reply.value->contains("failed")) return {reply.value->at("failed").get<std::string>(), 0};
-  return {reply.value->at("error").get<std::string>(), reply.value->at("blocks").get<int64_t>()};
+  const Occupancy answer{reply.value->at("error").get<std::string>(), reply.value->at("blocks").get<int64_t>()};
+  occupancy_.emplace(question, answer);
+  return answer;
 }
 
 Occupancy DeviceOccupancy::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {

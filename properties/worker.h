@@ -36,7 +36,9 @@ class Worker {
   std::string unavailable();
   /// One line about the device.
   std::string description();
-  /// The worker's device as launch sizing sees it.
+  /// GPUs that the worker can see; 0 on the host.
+  int device_count();
+  /// The worker's device as launch sizing sees it, each question asked once.
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes);
 
  private:
@@ -62,6 +64,7 @@ class Worker {
   int socket_ = -1;
   std::string received_;
   std::optional<nlohmann::json> info_;
+  std::map<std::tuple<Operation, Variant, DType, IndexType, int64_t, int64_t>, Occupancy> occupancy_;
 };
 
 /// Launch sizing's view of a device: the host's own, or a GPU's through its worker, each question asked once.

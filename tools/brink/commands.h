@@ -8,6 +8,7 @@ namespace brink {
 void add_check(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
+void add_fuzz(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 
 }  // namespace brink

@@ -41,7 +41,8 @@ CudaDevice cuda_device() {
   cudaDeviceProp properties{};
   size_t free_bytes = 0;
   size_t total_bytes = 0;
-  const bool known = cudaGetDevice(&id) == cudaSuccess && cudaGetDeviceProperties(&properties, id) == cudaSuccess &&
+  const bool known = cudaGetDeviceCount(&device.count) == cudaSuccess && cudaGetDevice(&id) == cudaSuccess &&
+                     cudaGetDeviceProperties(&properties, id) == cudaSuccess &&
                      cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess;
   if (!known) {
     cudaGetLastError();

@@ -16,6 +16,7 @@ std::optional<std::string> cuda_unavailable();
 
 /// The GPU that kernels of this process run on.
 struct CudaDevice {
+  int count = 0;  ///< of GPUs that this process can see; the rest is about the current one
   std::string name;
   int sm_count = 0;
   int compute_major = 0;
