@@ -47,7 +47,8 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   const auto start = Clock::now();
   GeneratorOptions generator_options = options.generator;
   if (generator_options.device == Device::kCuda) {
-    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
+    std::erase_if(generator_options.implementations,
+                  [](const Implementation& i) { return i.scaled() || i.build == Build::kTornBarrier; });
   }
   const CaseGenerator generator(generator_options);
   Examiner examiner(options.generator.device, options.limit_seconds);
@@ -72,14 +73,17 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     if (!executed) ++report.not_executed[e.observed.reason];
     ++report.verdicts[std::string(name_of(e.observed.verdict))];
     ++report.by_implementation[c.implementation.name()][std::string(name_of(e.observed.verdict))];
-    if (e.prediction.launch) {
+    if (e.prediction.verdict == Verdict::kLaunchRejected) {
+      Execution rejected;
+      rejected.raw.ending = Ending::kLaunchRejected;
+      for (const Cell& cell : cells_reached(c, e.shape, rejected)) report.required.insert(cell);
+    } else if (e.prediction.launch) {
+      const LaunchForm form = e.prediction.launch_form;
       const Dispatch planned_launch{*e.prediction.index_type,
-                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch}};
+                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch, form}};
       const auto places = e.shape.numel() <= kWholeMax ? std::vector<Interval>{{0, e.shape.numel() - 1}}
                                                        : choose_windows(c, e.shape, e.prediction);
-      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, LaunchForm::kResident)) {
-        report.required.insert(cell);
-      }
+      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, form)) report.required.insert(cell);
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);

@@ -29,14 +29,12 @@ const std::vector<Case>& ten_thousand() {
 
 Decomposition shape_of(const Case& c) { return std::get<Decomposition>(decompose(c)); }
 
-// What the case will launch, if anything.
+// What the case will launch, if anything; where that is rejected, what was wanted.
 std::optional<Dispatch> launch_of(const Case& c) {
   const Decomposition shape = shape_of(c);
   if (shape.numel() == 0) return std::nullopt;
   FixedOccupancy occupancy = host_occupancy(c.implementation);
-  const auto decision = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
-  const auto* launch = std::get_if<Dispatch>(&decision);
-  return launch == nullptr ? std::nullopt : std::optional(*launch);
+  return counted_launch(c.implementation, shape, c.operation, c.dtype, occupancy);
 }
 
 std::vector<Cell> cells_predicted(const Case& c) {
@@ -45,7 +43,7 @@ std::vector<Cell> cells_predicted(const Case& c) {
   const Decomposition shape = shape_of(c);
   FixedOccupancy occupancy = host_occupancy(c.implementation);
   const auto windows = choose_windows(c, shape, predict(c, occupancy, Engine::kSymbolic));
-  return cells_of(c, shape, *launch, windows, LaunchForm::kResident);
+  return cells_of(c, shape, *launch, windows, launch->sized.form);
 }
 
 std::string text_of(const std::vector<Case>& cases) {

@@ -11,6 +11,7 @@ void add_run(CLI::App& app, int& status);
 void add_shrink(CLI::App& app, int& status);
 void add_replay(CLI::App& app, int& status);
 void add_fuzz(CLI::App& app, int& status);
+void add_launch(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 
 }  // namespace brink

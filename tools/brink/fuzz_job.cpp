@@ -60,7 +60,7 @@ std::vector<size_t> planned_counters(const Case& c, const Prediction& p) {
   std::vector<size_t> counters = distance_counters(c, shape, planned);
   const auto places =
       shape.numel() <= kWholeMax ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, p);
-  for (const size_t counter : cell_counters(cells_of(c, shape, planned, places, LaunchForm::kResident))) {
+  for (const size_t counter : cell_counters(cells_of(c, shape, planned, places, p.launch_form))) {
     counters.push_back(counter);
   }
   return counters;

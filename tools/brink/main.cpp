@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
     brink::add_shrink(app, status);
     brink::add_replay(app, status);
     brink::add_fuzz(app, status);
+    brink::add_launch(app, status);
     brink::add_list(app, status);
     try {
       app.parse(argc, argv);
