@@ -202,6 +202,11 @@ Case descend(Case c, const Fails& fails) {
   take(with_decomposition(c, std::get<Decomposition>(decompose(c))));
   for (bool smaller = true; smaller;) {
     smaller = false;
+    for (const DType dtype : kDTypes) {
+      Case candidate = c;
+      candidate.dtype = dtype;
+      if (take(candidate)) smaller = true;
+    }
     // The same elements in fewer dimensions.
     const auto whole = std::get<Decomposition>(decompose(c));
     for (const Decomposition& merged : {Decomposition{1, whole.dim_size, whole.outer_size * whole.inner_size},
@@ -226,11 +231,6 @@ Case descend(Case c, const Fails& fails) {
         c = candidate;
         smaller = true;
       }
-    }
-    for (const DType dtype : kDTypes) {
-      Case candidate = c;
-      candidate.dtype = dtype;
-      if (take(candidate)) smaller = true;
     }
   }
   return c;

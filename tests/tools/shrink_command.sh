@@ -50,6 +50,26 @@ ends 0 shrink "$folder/first.json" --json
 diff <(grep -v -e '"comment"' -e '"runs"' "$folder/out" | sed '/"shrunk_from"/,/}/d') \
   <(grep -v -e '"comment"' -e '"runs"' "$folder/first.json" | sed '/"shrunk_from"/,/}/d') || fail "a shrunk case shrank"
 
+# Every finding of a fuzzing run shrinks to a case that replays.
+"$brink" fuzz --corpus "$folder/fuzzed" --time 8s --jobs 1 --limit 5 --impl spatial/u32 --impl spatial/i32 \
+  --impl last_dim/u32 --impl numel_rule >"$folder/out" 2>&1
+found=0
+for finding in "$folder"/fuzzed/findings/*.json; do
+  ends 0 shrink "$finding" -o "$folder/from_fuzz" --limit 5
+  says "written: "
+  found=$((found + 1))
+done
+((found > 3)) || fail "the fuzzing run had $found findings only"
+ends 0 replay "$folder/from_fuzz"
+[[ $(grep -c '^ok ' "$folder/out") == "$found" ]] || fail "$found findings, but $(grep -c '^ok ' "$folder/out") regressions"
+
+# A crash file of libFuzzer is a case as bytes: here softmax_backward of [1, 2, 2147483649] over axis 1 by spatial/u32.
+printf '\1\0\5\1\2\2\4\0\0\0\2\1\0\0\0\0\0\0' >"$folder/crash"
+printf '\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\1\0\0\200\0\0\0\0' >>"$folder/crash"
+ends 0 shrink "$folder/crash"
+says "shrunk from softmax_backward [1, 2, 2147483649] axis 1 f16 spatial/u32 sparse"
+says "softmax_backward [2, 2147483649] axis 0 f16 spatial/u32 sparse"
+
 # Nothing to shrink.
 case_of '[2,3,50]' 1 dispatched >"$folder/right.json"
 ends 0 shrink "$folder/right.json" -o "$folder/none"
