@@ -125,9 +125,6 @@ mutant(TheLimitOfThreadsIsTheDevicesAlone kernels/softmax/launch.cpp
 mutant(TheKernelsOwnSharedMemoryIsFree kernels/softmax/launch.cpp
   [[std::max<int64_t>(@{attributes.static_shared_bytes}@, 0));]]
   [[int64_t{0}]])
-mutant(ANegativeAmountOfSharedMemoryIsRoom kernels/softmax/launch.cpp
-  [[checked_add(launch.shared_bytes, @{std::max<int64_t>(attributes.static_shared_bytes, 0)}@);]]
-  [[attributes.static_shared_bytes]])
 mutant(TheGridForgetsTheDevicesLimit kernels/softmax/launch.cpp
   [[const bool fits = @{launch.grid_x >= 1 && launch.grid_x <= std::min(device.grid_x, kDimensionMax)}@ &&]]
   [[true]])
