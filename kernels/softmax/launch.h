@@ -90,7 +90,7 @@ struct DeviceLimits {
   int64_t grid_x = 0x7fffffff;
   int64_t grid_y = 65535;
   int64_t grid_z = 65535;
-  int64_t shared_bytes = 48 * 1024;  ///< of a block that has not opted in to more
+  int64_t shared_bytes = int64_t{48} * 1024;  ///< of a block that has not opted in to more
 };
 
 /// What a launch-sizing query answers: an error in words, or the resident blocks of the whole device (which may be 0
