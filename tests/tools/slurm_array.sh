@@ -265,8 +265,11 @@ differences "$folder/parts" "$folder/without_findings" "$folder/without_findings
 merge_copy "$folder/parts" without_progress rm -r "jobs/slurm-$array-1-job0/progress.json"
 differences "$folder/parts" "$folder/without_progress" "$folder/without_progress.json" >"$folder/reported"
 grep -q '^cases: ' "$folder/reported" || fail "the cases of task 1 are missing, and that is not reported"
-merge_copy "$shared" less_corpus rm "corpus/$(head -n 1 "$folder/corpus.merged")"
-[[ "$(features "$folder/less_corpus")" != "$(features "$shared")" ]] || fail "a case less in the corpus makes no difference"
+# Not each case that a greedy merge keeps is needed in the end, but half of them are not enough.
+half=$(($(wc -l <"$folder/corpus.merged") / 2))
+mapfile -t dropped < <(head -n "$((half > 0 ? half : 1))" "$folder/corpus.merged" | sed 's|^|corpus/|')
+merge_copy "$shared" less_corpus rm "${dropped[@]}"
+(("$(features "$folder/less_corpus")" < "$(features "$shared")")) || fail "half of the corpus has as many features as all of it"
 
 stop_slurm
 left="$(processes "BRINK_SLURM_TEST=$folder")"
