@@ -10,7 +10,7 @@ namespace brink {
 
 namespace {
 
-// Nothing here reads it: without "used" the compiler would leave it out.
+// Only libFuzzer reads it, which the compiler cannot know.
 __attribute__((used, section("__libfuzzer_extra_counters"))) uint8_t extra_counters[kBoundaryCounters];
 
 constexpr size_t kFarBuckets = 17;    // below half of the boundary
@@ -19,8 +19,10 @@ constexpr size_t kAboveBuckets = 22;  // the same above it, up to 2^43
 constexpr size_t kDistanceBuckets = kFarBuckets + kBelowBuckets + 1 + kAboveBuckets;
 constexpr size_t kSides = 3;
 constexpr size_t kLocations = 3;
-constexpr size_t kForms = 3;
+constexpr size_t kForms = 4;
 constexpr size_t kCountersPerSlot = kDistanceBuckets + kSides * kLocations * kForms;
+
+constexpr size_t kAnyInput = kBoundaryCounters - 1;
 
 size_t power_of_four(Exact v) { return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(v))) / 2; }
 
@@ -49,7 +51,7 @@ const std::map<Slot, size_t>& slots() {
     }
     size_t number = 0;
     for (auto& [slot, first] : result) first = kCountersPerSlot * number++;
-    if (kCountersPerSlot * number > kBoundaryCounters) throw std::logic_error("too few boundary counters");
+    if (kCountersPerSlot * number > kAnyInput) throw std::logic_error("too few boundary counters");
     return result;
   }();
   return all;
@@ -93,8 +95,20 @@ std::vector<size_t> cell_counters(const std::vector<Cell>& cells) {
   return result;
 }
 
+std::vector<size_t> counters_of(const Examination& e) {
+  if (e.observed.verdict == Verdict::kNotExecuted || !e.prediction.launch) return {};
+  const Dispatch predicted{*e.prediction.index_type, {e.prediction.path, *e.prediction.variant, *e.prediction.launch}};
+  std::vector<size_t> result = distance_counters(e.c, e.shape, e.execution.launched.value_or(predicted));
+  const std::vector<size_t> cells = cell_counters(cells_reached(e.c, e.shape, e.execution));
+  result.insert(result.end(), cells.begin(), cells.end());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 void set_counters(const std::vector<size_t>& counters) {
   for (const size_t counter : counters) extra_counters[counter] = 1;
 }
+
+void count_input() { set_counters({kAnyInput}); }
 
 }  // namespace brink

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "properties/cell.h"
+#include "properties/examine.h"
 
 // Coverage of address arithmetic for libFuzzer. Edges of host code cannot tell an offset of 2^32 - 1 from one of 2^32,
 // and do not see device code at all; these counters do. libFuzzer reads them (its "extra counters") after each run and
@@ -26,7 +27,14 @@ std::vector<size_t> distance_counters(const Case& c, const Decomposition& shape,
 /// The counters of cells that were reached. Sorted; all below kBoundaryCounters.
 std::vector<size_t> cell_counters(const std::vector<Cell>& cells);
 
+/// The counters of an examined case: the distances of what it launched or was predicted to launch, and the cells that
+/// it reached. None where it was not executed. Sorted.
+std::vector<size_t> counters_of(const Examination& examination);
+
 /// Sets counters for libFuzzer, which clears them before each run.
 void set_counters(const std::vector<size_t>& counters);
+
+/// Sets a counter that every input has: without instrumentation libFuzzer gives up where the first input sets none.
+void count_input();
 
 }  // namespace brink

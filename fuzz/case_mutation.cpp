@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "kernels/index/checked.h"
+#include "kernels/softmax/device_model.h"
 #include "properties/input_windows.h"
 
 namespace brink {
@@ -275,7 +276,7 @@ std::variant<Dispatch, NoDispatch> dispatch_within(const Case& c, const Mutation
     FixedOccupancy host = host_occupancy(c.implementation);
     return dispatch(c.implementation, shape, c.operation, c.dtype, host);
   }
-  ModelOccupancy model;
+  DeviceModel model(*find_device_spec("sm_90"));
   OccupancyQuery& occupancy = limits.occupancy ? *limits.occupancy : model;
   return dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
 }

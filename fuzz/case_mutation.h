@@ -19,7 +19,7 @@ struct MutationLimits {
   std::vector<DType> dtypes{std::begin(kDTypes), std::end(kDTypes)};
   std::vector<MemoryKind> memories{MemoryKind::kSparse};
   Device device = Device::kHost;
-  /// Launch sizing's view of a GPU; null: ModelOccupancy. The host has its own.
+  /// Launch sizing's view of a GPU; null: that of the model sm_90. The host has its own.
   std::shared_ptr<OccupancyQuery> occupancy;
 };
 

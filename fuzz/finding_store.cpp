@@ -5,8 +5,8 @@
 
 #include <tuple>
 
-#include "properties/generator.h"
 #include "properties/json_text.h"
+#include "properties/simplicity.h"
 #include "properties/whole_file.h"
 
 namespace brink {
@@ -17,13 +17,7 @@ namespace {
 
 constexpr size_t kFileMax = size_t{64} << 20;
 
-// Bytes of a tensor, then what shrinking goes by.
-auto size_order(const Case& c) {
-  const auto shape = decompose(c);
-  const auto* decomposed = std::get_if<Decomposition>(&shape);
-  const int64_t numel = decomposed == nullptr ? 0 : decomposed->numel();
-  return std::tuple(static_cast<Exact>(numel) * size_of(c.dtype), simplicity(c), to_text(c));
-}
+auto size_order(const Case& c) { return std::tuple(simplicity(c), to_text(c)); }
 
 }  // namespace
 

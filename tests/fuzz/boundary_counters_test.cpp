@@ -6,6 +6,10 @@
 
 #include "properties/generator.h"
 
+// As libFuzzer finds the array: the linker marks its ends.
+extern "C" uint8_t __start___libfuzzer_extra_counters[];
+extern "C" uint8_t __stop___libfuzzer_extra_counters[];
+
 namespace brink {
 namespace {
 
@@ -61,6 +65,16 @@ TEST(BoundaryCounters, DirectionsAndIndexTypesCountApart) {
   all.insert(forward.begin(), forward.end());
   all.insert(wide.begin(), wide.end());
   EXPECT_EQ(all.size(), backward.size() + forward.size() + wide.size());
+}
+
+TEST(BoundaryCounters, LibFuzzerSeesWhatIsSet) {
+  ASSERT_EQ(__stop___libfuzzer_extra_counters - __start___libfuzzer_extra_counters,
+            static_cast<std::ptrdiff_t>(kBoundaryCounters));
+  const size_t counter = 1234;
+  EXPECT_EQ(__start___libfuzzer_extra_counters[counter], 0);
+  set_counters({counter});
+  EXPECT_EQ(__start___libfuzzer_extra_counters[counter], 1);
+  __start___libfuzzer_extra_counters[counter] = 0;
 }
 
 TEST(BoundaryCounters, EveryCaseHasCountersWithinTheArray) {

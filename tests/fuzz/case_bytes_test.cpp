@@ -75,7 +75,10 @@ TEST(CaseBytes, NumbersNeverChange) {
             "implementation: dispatched numel_rule last_dim/u32 last_dim/i32 last_dim/i64 spatial/u32 spatial/i32 "
             "spatial/i64 dispatched/u32 numel_rule/u32 dispatched/u8 dispatched/i8 dispatched/u16 dispatched/i16 "
             "numel_rule/u8 numel_rule/i8 numel_rule/u16 numel_rule/i16 last_dim/u8 last_dim/i8 last_dim/u16 "
-            "last_dim/i16 spatial/u8 spatial/i8 spatial/u16 spatial/i16 workspace\n"
+            "last_dim/i16 spatial/u8 spatial/i8 spatial/u16 spatial/i16 workspace last_dim/u32_pressure "
+            "spatial/u32_pressure last_dim/i64_pressure spatial/i64_pressure "
+            "last_dim/i64_ask_once spatial/i64_ask_once last_dim/i64_shrink_y_only spatial/i64_shrink_y_only "
+            "last_dim/i64_stale_shared spatial/i64_stale_shared spatial/i64_torn_barrier\n"
             "closed form: seed coded coded_output\n"
             "prime: 3 5 7\n"
             "memory: dense aliased sparse\n");

@@ -15,6 +15,7 @@
 
 #include "fuzz/boundary_counters.h"
 #include "fuzz/case_bytes.h"
+#include "kernels/softmax/device_model.h"
 #include "properties/cell.h"
 #include "properties/generator.h"
 #include "properties/whole_file.h"
@@ -60,7 +61,7 @@ std::vector<size_t> planned_counters(const Case& c, const Prediction& p) {
   std::vector<size_t> counters = distance_counters(c, shape, planned);
   const auto places =
       shape.numel() <= kWholeMax ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, p);
-  for (const size_t counter : cell_counters(cells_of(c, shape, planned, places, LaunchForm::kResident))) {
+  for (const size_t counter : cell_counters(cells_of(c, shape, planned, places, p.launch_form))) {
     counters.push_back(counter);
   }
   return counters;
@@ -299,7 +300,7 @@ int run_corpus_merge(int argc, char** argv) {
     const Case c = decode({data, size});
     if (!validate(c).empty()) return 0;
     if (device != nullptr && device == name_of(Device::kCuda)) {
-      ModelOccupancy occupancy;
+      DeviceModel occupancy(*find_device_spec("sm_90"));
       set_counters(planned_counters(c, predict(c, occupancy)));
     } else {
       FixedOccupancy occupancy = host_occupancy(c.implementation);

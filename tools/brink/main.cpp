@@ -28,7 +28,10 @@ int run(int argc, char** argv) {
     brink::add_check(app, status);
     brink::add_predict(app, status);
     brink::add_run(app, status);
+    brink::add_shrink(app, status);
+    brink::add_replay(app, status);
     brink::add_fuzz(app, status);
+    brink::add_launch(app, status);
     brink::add_list(app, status);
     try {
       app.parse(argc, argv);

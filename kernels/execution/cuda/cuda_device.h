@@ -31,10 +31,12 @@ struct CudaDevice {
 /// All zero where cuda_unavailable() gives a reason.
 CudaDevice cuda_device();
 
-/// Launch-sizing answers of the CUDA runtime about this project's real kernels. An index type without a GPU kernel gets
-/// an error.
+/// Launch-sizing answers of the CUDA runtime about this project's real kernels. A kernel that is not there on a GPU
+/// gets an error.
 class CudaOccupancy : public OccupancyQuery {
  public:
+  DeviceLimits limits() override;
+  KernelAttributes attributes(const KernelId& kernel) override;
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
 };
 
