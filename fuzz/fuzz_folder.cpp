@@ -15,14 +15,13 @@ namespace {
 
 constexpr size_t kFileMax = size_t{64} << 20;
 
-// FNV-1a; a collision would cost one corpus entry and no finding.
+}  // namespace
+
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
-
-}  // namespace
 
 std::string make_folder(const std::string& path) {
   std::error_code error;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuzz/finding_store.h"
@@ -32,6 +34,9 @@ std::string make_folder(const std::string& path);
 
 /// Names in a folder that are no unfinished files, sorted; none where there is no such folder.
 std::vector<std::string> names_in(const std::string& folder);
+
+/// FNV-1a, the same on every machine; a collision costs one corpus entry, or two jobs their difference, and no finding.
+uint64_t hash_of(std::string_view text);
 
 /// The name of a case's corpus file: the same case has the same name on every machine.
 std::string corpus_name(const Case& c);

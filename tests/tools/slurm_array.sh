@@ -230,7 +230,7 @@ if grep -l 'DUE TO TIME LIMIT' "$shared"/slurm/*.log; then fail "a task ran into
 sessions="$(jq -cs 'map(.sessions)' "$folder/parts/jobs/slurm-$array-"*/progress.json)"
 [[ $sessions == '[1,1,2,1]' ]] || fail "sessions of the four jobs: $sessions instead of [1,1,2,1]"
 after_requeue="$(failing_cases 2)"
-((after_requeue > before_requeue)) || fail "task 2 had $before_requeue failing cases when it was queued again, then $after_requeue"
+((after_requeue >= before_requeue)) || fail "task 2 had $before_requeue failing cases when it was queued again, then $after_requeue"
 seeds="$(cat "$folder/parts/jobs/"*/log.txt | sed -n 's/^INFO: Seed: //p' | sort -u | wc -l)"
 ((seeds == 5)) || fail "five sessions had $seeds different seeds"
 
@@ -246,6 +246,10 @@ within 5 only_slurm_is_left || fail "processes are left behind: $(ps -o pid=,arg
 sed -n '/^{/,/^}/p' "$merge_log" >"$folder/merge.json"
 [[ -z "$(differences "$folder/parts" "$shared" "$folder/merge.json")" ]] ||
   fail "merged is not the union: $(differences "$folder/parts" "$shared" "$folder/merge.json")"
+
+# Slurm's signals, which reach every process of a task that is queued again, are not taken for what a kernel did.
+unexpected="$(jq -c '[.findings[].cause | select(endswith("not as predicted"))]' "$folder/merge.json")"
+[[ $unexpected == '[]' ]] || fail "findings that no prediction explains: $unexpected"
 
 ls "$folder/parts/corpus" >"$folder/corpus.parts"
 ls "$shared/corpus" >"$folder/corpus.merged"
@@ -265,8 +269,11 @@ differences "$folder/parts" "$folder/without_findings" "$folder/without_findings
 merge_copy "$folder/parts" without_progress rm -r "jobs/slurm-$array-1-job0/progress.json"
 differences "$folder/parts" "$folder/without_progress" "$folder/without_progress.json" >"$folder/reported"
 grep -q '^cases: ' "$folder/reported" || fail "the cases of task 1 are missing, and that is not reported"
-merge_copy "$shared" less_corpus rm "corpus/$(head -n 1 "$folder/corpus.merged")"
-[[ "$(features "$folder/less_corpus")" != "$(features "$shared")" ]] || fail "a case less in the corpus makes no difference"
+# Not each case that a greedy merge keeps is needed in the end, but half of them are not enough.
+half=$(($(wc -l <"$folder/corpus.merged") / 2))
+mapfile -t dropped < <(head -n "$((half > 0 ? half : 1))" "$folder/corpus.merged" | sed 's|^|corpus/|')
+merge_copy "$shared" less_corpus rm "${dropped[@]}"
+(("$(features "$folder/less_corpus")" < "$(features "$shared")")) || fail "half of the corpus has as many features as all of it"
 
 stop_slurm
 left="$(processes "BRINK_SLURM_TEST=$folder")"

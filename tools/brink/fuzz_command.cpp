@@ -120,7 +120,7 @@ std::vector<FuzzJob> to_jobs(const Options& options, const FuzzFolder& folder, c
   std::vector<FuzzJob> jobs;
   const auto add = [&](const std::string& name) {
     job.name = fmt::format("{}-{}", node, name);
-    job.seed = options.seed + static_cast<uint64_t>(jobs.size()) * 7919;
+    job.seed = options.seed + hash_of(job.name);  // jobs on any number of nodes must not all draw the same cases
     jobs.push_back(job);
   };
   if (job.device == Device::kHost) {
