@@ -177,7 +177,7 @@ class Session {
       if (!published_.insert(name).second) continue;
       std::string bytes;
       // A file that a killed process left unfinished decodes to another case, or to none.
-      if (!read_whole(scratch + "/" + name, bytes).empty()) continue;
+      if (!read_whole(fmt::format("{}/{}", scratch, name), bytes).empty()) continue;
       const Case c = decode({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
       if (!refusal_of(c, limits_).empty()) continue;
       imported_.insert(corpus_name(c));
@@ -252,6 +252,7 @@ int run_bytes(const uint8_t* data, size_t size) {
 
 int run_driver(std::vector<std::string> arguments, int (*callback)(const uint8_t*, size_t)) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   int argc = static_cast<int>(arguments.size());
@@ -335,7 +336,8 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
     if (c == nullptr) return fmt::format("{}/{}: {}", folder.corpus(), name, std::get<std::string>(parsed));
     const std::vector<uint8_t> bytes = encode(*c);
     names[bytes] = name;
-    if (std::string error = write_whole(all + "/" + name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (std::string error =
+            write_whole(fmt::format("{}/{}", all, name), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         !error.empty()) {
       return error;
     }
@@ -354,6 +356,7 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
     setenv(kMergeDevice, std::string(name_of(device)).c_str(), 1);
     std::vector<std::string> arguments = {program, "-merge=1", kept, all, "-rss_limit_mb=0", "-timeout=0"};
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     execv(program.c_str(), pointers.data());
@@ -367,7 +370,7 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
   }
   for (const std::string& name : names_in(kept)) {
     std::string bytes;
-    if (std::string trouble = read_whole(kept + "/" + name, bytes); !trouble.empty()) return trouble;
+    if (std::string trouble = read_whole(fmt::format("{}/{}", kept, name), bytes); !trouble.empty()) return trouble;
     names.erase({bytes.begin(), bytes.end()});
   }
   // What is left adds nothing to the others. What came into the corpus meanwhile was not looked at and stays.
