@@ -181,14 +181,15 @@ std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const
     if (launch == nullptr) return {};
     return cells_of(c, shape, *launch, everything, LaunchForm::kRejected);
   }
-  if (!execution.launched) return {};
-  const auto wanted = size_launch(shape, c.operation, c.dtype, execution.launched->index_type,
-                                  c.implementation.kernel_limits(), always);
-  const Launch& real = execution.launched->sized.launch;
+  const auto reached = execution.reached();
+  if (!reached) return {};
+  const auto wanted =
+      size_launch(shape, c.operation, c.dtype, reached->index_type, c.implementation.kernel_limits(), always);
+  const Launch& real = reached->sized.launch;
   const auto* full = std::get_if<SizedLaunch>(&wanted);
   const bool reduced =
       full != nullptr && (full->launch.block_x != real.block_x || full->launch.block_y != real.block_y);
-  return cells_of(c, shape, *execution.launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
+  return cells_of(c, shape, *reached, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
                   reduced ? LaunchForm::kReduced : LaunchForm::kResident);
 }
 

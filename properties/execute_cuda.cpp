@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/execution/cuda/cuda_device.h"
+#include "kernels/replicas/no_launch.h"
 #include "kernels/replicas/workspace.h"
 #include "properties/cuda_run.h"
 #include "properties/input_windows.h"
@@ -46,10 +47,12 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
                      c.memory,
                      windows,
                      input_windows(form, windows),
-                     workspace_bytes(c.implementation, shape)},
+                     workspace_bytes(c.implementation, shape),
+                     launches_its_kernel(c.implementation)},
                     &timings);
   raw.prepare_ms = timings.setup_ms + timings.mapping_ms + timings.fill_ms;
   raw.compare_ms = timings.check_ms;
+  require_stamp(execution);
   return execution;
 }
 

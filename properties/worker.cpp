@@ -104,6 +104,8 @@ Json answer(Device device, const Json& request, int socket) {
   if (reason) return {{"unavailable", *reason}, {"description", ""}};
   const CudaDevice d = cuda_device();
   return {{"unavailable", ""},
+          {"device_name", fmt::format("{}, compute capability {}.{}, {:.0f} GiB", d.name, d.compute_major,
+                                      d.compute_minor, static_cast<double>(d.total_bytes) / (1 << 30))},
           {"description",
            fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free", d.name,
                        d.compute_major, d.compute_minor, d.sm_count, static_cast<double>(d.free_bytes) / (1 << 30),
@@ -269,6 +271,8 @@ const Json& Worker::info() {
 std::string Worker::unavailable() { return info().value("unavailable", "the worker process failed"); }
 
 std::string Worker::description() { return info().value("description", ""); }
+
+std::string Worker::device_name() { return info().value("device_name", ""); }
 
 Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
   const Reply reply =

@@ -36,6 +36,8 @@ class Worker {
   std::string unavailable();
   /// One line about the device.
   std::string description();
+  /// What of it stays the same from run to run: a GPU's name, capability and memory. Empty for the host.
+  std::string device_name();
   /// The worker's device as launch sizing sees it.
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes);
 

@@ -15,6 +15,9 @@ BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, c
       return with_index_type(kernel.index_type, [&](auto index) {
         using I = decltype(index);
         const auto body = [&](HostThread& thread) {
+          if (tensors.stamp.word == 0) {
+            tensors.stamp = stamp_of<T, decltype(operation)::value, decltype(variant)::value, I>(thread);
+          }
           run_kernel<decltype(operation)::value, decltype(variant)::value, I>(thread, memory, shape);
         };
         return for_each_block(launch, parts, [&](const BlockPart& part) {

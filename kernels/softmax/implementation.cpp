@@ -18,6 +18,7 @@ int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or
 std::string Implementation::name() const {
   if (rule == WidthRule::kFixed) return fmt::format("{}/{}", name_of(*path), name_of(index_type));
   if (rule == WidthRule::kWorkspace) return "workspace";
+  if (rule == WidthRule::kNoLaunch) return "no_launch";
   const std::string_view base = rule == WidthRule::kSafe ? "dispatched" : "numel_rule";
   if (index_type == IndexType::kI32) return std::string(base);
   return fmt::format("{}/{}", base, name_of(index_type));
@@ -42,6 +43,7 @@ std::vector<Implementation> all_implementations() {
   add(false);
   add(true);
   result.push_back({WidthRule::kWorkspace, IndexType::kI32, std::nullopt});
+  result.push_back({WidthRule::kNoLaunch, IndexType::kI32, std::nullopt});
   return result;
 }
 

@@ -9,5 +9,6 @@ void add_check(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
 
 }  // namespace brink

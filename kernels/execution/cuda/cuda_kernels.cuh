@@ -105,6 +105,8 @@ class CudaMemory {
 template <class T, Operation kOperation, Variant kVariant, class I>
 __global__ void cuda_kernel(CudaTensors tensors, Decomposition shape) {
   CudaThread thread;
+  const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
+  if (is_first && tensors.stamp != nullptr) *tensors.stamp = stamp_of<T, kOperation, kVariant, I>(thread);
   const CudaMemory<T> memory(tensors);
   run_kernel<kOperation, kVariant, I>(thread, memory, shape);
 }
