@@ -170,27 +170,32 @@ std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Disp
   return cells;
 }
 
-std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution) {
   const Ending ending = execution.raw.ending;
-  if (ending == Ending::kNotExecuted || shape.numel() == 0) return {};
+  if (ending == Ending::kNotExecuted || shape.numel() == 0) return std::nullopt;
   FixedOccupancy always(kHostResidentBlocks);
   const std::vector<Interval> everything = {{0, shape.numel() - 1}};
   if (ending == Ending::kLaunchRejected) {
     const auto wanted = dispatch(c.implementation, shape, c.operation, c.dtype, always);
     const auto* launch = std::get_if<Dispatch>(&wanted);
-    if (launch == nullptr) return {};
-    return cells_of(c, shape, *launch, everything, LaunchForm::kRejected);
+    if (launch == nullptr) return std::nullopt;
+    return ReachedLaunch{*launch, everything, LaunchForm::kRejected};
   }
   const auto reached = execution.reached();
-  if (!reached) return {};
+  if (!reached) return std::nullopt;
   const auto wanted =
       size_launch(shape, c.operation, c.dtype, reached->index_type, c.implementation.kernel_limits(), always);
   const Launch& real = reached->sized.launch;
   const auto* full = std::get_if<SizedLaunch>(&wanted);
   const bool reduced =
       full != nullptr && (full->launch.block_x != real.block_x || full->launch.block_y != real.block_y);
-  return cells_of(c, shape, *reached, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
-                  reduced ? LaunchForm::kReduced : LaunchForm::kResident);
+  return ReachedLaunch{*reached, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
+                       reduced ? LaunchForm::kReduced : LaunchForm::kResident};
+}
+
+std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+  const auto reached = reached_launch(c, shape, execution);
+  return reached ? cells_of(c, shape, reached->launched, reached->looked_at, reached->form) : std::vector<Cell>();
 }
 
 }  // namespace brink

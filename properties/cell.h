@@ -85,8 +85,18 @@ std::optional<int64_t> boundary_element(Expression expression, Boundary boundary
 std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Dispatch& launched,
                            const std::vector<Interval>& looked_at, LaunchForm form);
 
-/// Cells that a run reached: from what was really launched and looked at; none where nothing was executed. A hang, a
-/// fault and a rejected launch are seen without looking at any element, so they count at each location of the tensor.
+/// What a run reached: the launch, where it was looked at, and the launch's form.
+struct ReachedLaunch {
+  Dispatch launched;
+  std::vector<Interval> looked_at;
+  LaunchForm form = LaunchForm::kResident;
+};
+
+/// Nothing where nothing was executed. A hang, a fault and a rejected launch are seen without looking at any element,
+/// so they count everywhere.
+std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution);
+
+/// Cells that a run reached: from what was really launched and looked at.
 std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution);
 
 struct CellStatus {

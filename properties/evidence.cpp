@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "kernels/index/checked.h"
-#include "properties/cell.h"
 #include "properties/finding.h"
+#include "properties/matrix.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -71,20 +71,21 @@ Json outcome_json(const Outcome& o) {
   return j;
 }
 
-// Cells of one launch: what they share, and for each expression, boundary and side the locations.
-Json cells_json(const std::vector<Cell>& cells) {
-  const Cell& any = cells.front();
+// What a launch reaches: the cells of its expressions, for each expression, boundary and side with the locations, and
+// the places of its matrix cells, which the case and the launch make the rest of.
+Json reached_json(const Examination& e, const ReachedLaunch& l) {
   Json j;
-  j["of"] = fmt::format("{}/{} {} {}", name_of(any.path), name_of(any.variant), any.backward ? "backward" : "forward",
-                        name_of(any.index_type));
-  j["form"] = name_of(any.launch_form);
+  const SizedLaunch& sized = l.launched.sized;
+  j["of"] = fmt::format("{}/{} {} {}", name_of(sized.path), name_of(sized.variant),
+                        is_forward(e.c.operation) ? "forward" : "backward", name_of(l.launched.index_type));
+  j["form"] = name_of(l.form);
   Json at = Json::array();
   std::string open;
   std::string locations;
   const auto close = [&] {
     if (!open.empty()) at.push_back(open + locations);
   };
-  for (const Cell& cell : cells) {
+  for (const Cell& cell : cells_of(e.c, e.shape, l.launched, l.looked_at, l.form)) {
     const std::string name =
         fmt::format("{} {} {} ", name_of(cell.expression), name_of(cell.boundary), name_of(cell.side));
     if (name != open) {
@@ -96,18 +97,23 @@ Json cells_json(const std::vector<Cell>& cells) {
     locations += name_of(cell.location);
   }
   close();
-  j["at"] = std::move(at);
+  if (!at.empty()) j["at"] = std::move(at);
+  std::string places;
+  for (const MatrixCell& cell : matrix_cells_of(e.c, e.shape, l.launched, l.looked_at, l.form)) {
+    places += fmt::format("{}{}", places.empty() ? "" : ",", name_of(cell.place));
+  }
+  if (!places.empty()) j["places"] = places;
   return j;
 }
 
-// The cells that the case is to reach, going by its prediction.
-std::vector<Cell> planned_cells(const Examination& e) {
+// What the case is to reach, going by its prediction.
+std::optional<ReachedLaunch> planned_launch(const Examination& e) {
   const Prediction& p = e.prediction;
-  if (!p.launch || !p.variant || !p.index_type) return {};
-  const Dispatch planned{*p.index_type, {p.path, *p.variant, *p.launch}};
-  const auto places =
-      e.shape.numel() <= kWholeMax ? std::vector<Interval>{{0, e.shape.numel() - 1}} : choose_windows(e.c, e.shape, p);
-  return cells_of(e.c, e.shape, planned, places, LaunchForm::kResident);
+  if (!p.launch || !p.variant || !p.index_type || e.shape.numel() == 0) return std::nullopt;
+  const bool whole = e.shape.numel() <= kWholeMax;
+  return ReachedLaunch{{*p.index_type, {p.path, *p.variant, *p.launch}},
+                       whole ? std::vector<Interval>{{0, e.shape.numel() - 1}} : choose_windows(e.c, e.shape, p),
+                       LaunchForm::kResident};
 }
 
 int64_t dense_bytes(const Examination& e) {
@@ -141,10 +147,12 @@ std::string evidence_line(const EvidenceSource& source, const Examination& e) {
   } else if (e.execution.launched) {
     j["observed"]["said_by"] = "launcher";
   }
-  const std::vector<Cell> planned = planned_cells(e);
-  const std::vector<Cell> reached = cells_reached(e.c, e.shape, e.execution);
-  if (!reached.empty()) j["reached"] = cells_json(reached);
-  if (!planned.empty() && planned != reached) j["planned"] = cells_json(planned);
+  const auto reached = reached_launch(e.c, e.shape, e.execution);
+  if (reached) j["reached"] = reached_json(e, *reached);
+  if (const auto planned = planned_launch(e)) {
+    Json plan = reached_json(e, *planned);
+    if (!reached || j["reached"] != plan) j["planned"] = std::move(plan);
+  }
   if (!raw.looked_at.empty()) j["looked_at"] = intervals_json(raw.looked_at);
   if (raw.physical_bytes != 0) j["held_bytes"] = raw.physical_bytes;
   std::vector<std::string> lines = findings(e, source.role);

@@ -106,6 +106,7 @@ Place place_in_observed(EvidenceRecord& r, std::string_view key) {
 Place place_in_cells(CellList& cells, std::string_view key) {
   if (key == "of") return in_text(cells.of);
   if (key == "form") return in_text(cells.form);
+  if (key == "places") return in_text(cells.places);
   Place place;
   if (key == "at") place.texts = &cells.at;
   return place;
@@ -264,9 +265,10 @@ struct EvidenceParser::Handler {
 
 void EvidenceRecord::clear() {
   for (std::string* text :
-       {&command,    &brink_version,     &device,     &device_name,  &role, &operation, &dtype,      &implementation,
-        &memory,     &predicted_verdict, &verdict,    &reason,       &path, &variant,   &index_type, &said_by,
-        &reached.of, &reached.form,      &planned.of, &planned.form, &cause}) {
+       {&command,    &brink_version,  &device,         &device_name,       &role,       &operation,
+        &dtype,      &implementation, &memory,         &predicted_verdict, &verdict,    &reason,
+        &path,       &variant,        &index_type,     &said_by,           &reached.of, &reached.form,
+        &planned.of, &planned.form,   &reached.places, &planned.places,    &cause}) {
     text->clear();
   }
   for (std::vector<int64_t>* numbers : {&shape, &grid, &block}) numbers->clear();

@@ -10,11 +10,13 @@
 namespace brink {
 
 /// Cells of one launch as evidence holds them: of a path, variant, direction and index type, in a launch form, and per
-/// expression, boundary and side the locations, such as "element_offset 2^32-1 above start,boundary,end".
+/// expression, boundary and side the locations, such as "element_offset 2^32-1 above start,boundary,end". `places` are
+/// those of the matrix, such as "start,2^31-1,end"; empty for scale models.
 struct CellList {
   std::string of;
   std::string form;
   std::vector<std::string> at;
+  std::string places;
 };
 
 /// What a report counts of one line of evidence; names are those of the line. See evidence.cpp for all of it.

@@ -422,6 +422,11 @@ Occupancy ModelOccupancy::resident_blocks(const KernelId& /*kernel*/, int64_t th
   return {"", threads < 1 || threads > 1024 ? 0 : 132 * std::min<int64_t>(32, 2048 / threads)};
 }
 
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
+  if (device == Device::kCuda) return std::make_shared<ModelOccupancy>();
+  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
+}
+
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {

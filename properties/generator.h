@@ -19,6 +19,9 @@ class ModelOccupancy : public OccupancyQuery {
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
 };
 
+/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, ModelOccupancy.
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation);
+
 /// True-width implementations, and the scale models of `dispatched`, `spatial` and `last_dim`.
 std::vector<Implementation> default_implementations();
 

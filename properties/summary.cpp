@@ -20,6 +20,34 @@ std::string packed(const CellList& cells, const std::string& at) {
   return key;
 }
 
+// The matrix cells of a launch: all but the place | what follows it | places. The words are to_text(MatrixCell)'s.
+std::string packed_matrix(const EvidenceRecord& r, const CellList& cells) {
+  const auto rank = static_cast<int64_t>(r.shape.size());
+  const int64_t axis = r.axis < 0 ? r.axis + rank : r.axis;
+  __int128 numel = 1;
+  int64_t inner = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    numel *= r.shape[static_cast<size_t>(i)];
+    if (i > axis) inner = r.shape[static_cast<size_t>(i)] == 1 ? inner : 2;
+  }
+  const size_t index_type = cells.of.rfind(' ');
+  return fmt::format("{} {} {} {}|{}{} {} {} {}|{}", std::string_view(cells.of).substr(0, index_type),
+                     axis + 1 >= rank ? "last" : "non-last", inner == 1 ? "inner=1" : "inner>1",
+                     numel - 1 > 0xffffffff   ? ">2^32-1"
+                     : numel - 1 > 0x7fffffff ? ">2^31-1"
+                                              : "<=2^31-1",
+                     r.implementation, std::string_view(cells.of).substr(index_type), cells.form, r.dtype, r.memory,
+                     cells.places);
+}
+
+void count(CellCounts& counts, const EvidenceRecord& r) {
+  ++(r.is_finding() ? counts.findings : r.verdict == "ok" ? counts.right : counts.defects);
+}
+
+void note_plan(std::string& why, const EvidenceRecord& r) {
+  if (!r.executed() && (why.empty() || r.reason < why)) why = r.reason;
+}
+
 // Fowler, Noll and Vo's hash (FNV-1a), 64 bits.
 uint64_t add_to_hash(uint64_t hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -59,6 +87,19 @@ std::vector<std::string> unpacked(const std::string& packed) {
     const size_t end = std::min(packed.find(',', begin), packed.size());
     cells.push_back(fmt::format("{} {}{} {}", packed.substr(0, form), packed.substr(at + 1, locations - at - 1),
                                 packed.substr(begin, end - begin), packed.substr(form + 1, at - form - 1)));
+    begin = end + 1;
+  }
+  return cells;
+}
+
+std::vector<std::string> unpacked_matrix(const std::string& packed) {
+  const size_t after = packed.find('|');
+  const size_t places = packed.find('|', after + 1);
+  std::vector<std::string> cells;
+  for (size_t begin = places + 1; begin <= packed.size();) {
+    const size_t end = std::min(packed.find(',', begin), packed.size());
+    cells.push_back(fmt::format("{} {} {}", packed.substr(0, after), packed.substr(begin, end - begin),
+                                packed.substr(after + 1, places - after - 1)));
     begin = end + 1;
   }
   return cells;
@@ -109,9 +150,9 @@ void Summary::add(const EvidenceRecord& r, std::string_view line) {
     finding.example.consider(r.dense_bytes, line);
   }
   for (const std::string& at : r.planned.at) {
-    std::string& why = planned[packed(r.planned, at)];
-    if (!r.executed() && (why.empty() || r.reason < why)) why = r.reason;
+    note_plan(planned[packed(r.planned, at)], r);
   }
+  if (!r.planned.places.empty()) note_plan(matrix_planned[packed_matrix(r, r.planned)], r);
   if (!r.executed()) {
     const std::string reason = without_numbers(r.reason);
     NotExecutedSummary& skipped = not_executed[reason];
@@ -129,9 +170,9 @@ void Summary::add(const EvidenceRecord& r, std::string_view line) {
   ++launched;
   if (!r.is_finding() && r.verdict != "ok") ++defects;
   for (const std::string& at : r.reached.at) {
-    CellCounts& counts = reached[packed(r.reached, at)];
-    ++(r.is_finding() ? counts.findings : r.verdict == "ok" ? counts.right : counts.defects);
+    count(reached[packed(r.reached, at)], r);
   }
+  if (!r.reached.places.empty()) count(matrix_reached[packed_matrix(r, r.reached)], r);
   const std::string_view form = !r.reached.form.empty()          ? std::string_view(r.reached.form)
                                 : r.verdict == "launch_rejected" ? "rejected"
                                                                  : "-";
@@ -197,14 +238,18 @@ void Summary::merge(const Summary& other) {
     into.seeds.insert(from.seeds.begin(), from.seeds.end());
     keep_smallest(into.seeds);
   });
-  merge_maps(reached, other.reached, [](CellCounts& into, const CellCounts& from) {
+  const auto add_cells = [](CellCounts& into, const CellCounts& from) {
     into.right += from.right;
     into.defects += from.defects;
     into.findings += from.findings;
-  });
-  merge_maps(planned, other.planned, [](std::string& into, const std::string& from) {
+  };
+  merge_maps(reached, other.reached, add_cells);
+  merge_maps(matrix_reached, other.matrix_reached, add_cells);
+  const auto keep_first = [](std::string& into, const std::string& from) {
     if (into.empty() || (!from.empty() && from < into)) into = from;
-  });
+  };
+  merge_maps(planned, other.planned, keep_first);
+  merge_maps(matrix_planned, other.matrix_planned, keep_first);
   executed_cases_.insert(other.executed_cases_.begin(), other.executed_cases_.end());
   merge_maps(holes_, other.holes_, [](Hole& into, const Hole& from) {
     if (into.count == 0 || from.reason < into.reason) into.reason = from.reason;

@@ -131,11 +131,13 @@ class Summary {
   std::map<std::string, NotExecutedSummary> not_executed;  ///< by reason, numbers left out
   ByWords<2, int64_t> predicted_observed;                  ///< by verdicts
   ByWords<3, std::map<std::string, int64_t>> verdicts_of;  ///< device, implementation, operation
-  ByWords<6, LaunchSummary> launches;                   ///< device, path, variant, index type, launch form, who said so
-  ByWords<2, MemorySummary> memory;                     ///< device, memory
-  ByWords<2, SpeedSummary> speed;                       ///< device, memory
-  ByWords<5, RunSummary> runs;                          ///< command, device, its name, version, role
-  std::unordered_map<std::string, CellCounts> reached;  ///< by packed cell; see unpacked()
+  ByWords<6, LaunchSummary> launches;  ///< device, path, variant, index type, launch form, who said so
+  ByWords<2, MemorySummary> memory;    ///< device, memory
+  ByWords<2, SpeedSummary> speed;      ///< device, memory
+  ByWords<5, RunSummary> runs;         ///< command, device, its name, version, role
+  std::unordered_map<std::string, CellCounts> matrix_reached;  ///< by packed matrix cell; see unpacked_matrix()
+  std::unordered_map<std::string, std::string> matrix_planned;
+  std::unordered_map<std::string, CellCounts> reached;   ///< by packed cell; see unpacked()
   std::unordered_map<std::string, std::string> planned;  ///< by packed cell; why it was not executed, if it was not
 
  private:
@@ -149,6 +151,9 @@ class Summary {
 
 /// The cells of a packed key, as to_text(Cell) has them.
 std::vector<std::string> unpacked(const std::string& packed);
+
+/// The cells of a packed key, as to_text(MatrixCell) has them.
+std::vector<std::string> unpacked_matrix(const std::string& packed);
 
 /// A reason without its numbers, so that reasons that differ in sizes alone count as one.
 std::string without_numbers(std::string_view reason);

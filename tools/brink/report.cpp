@@ -71,6 +71,40 @@ std::set<Device> devices_of(const Summary& summary) {
   return devices;
 }
 
+Coverage coverage_of(const CellCounts& counts) {
+  return counts.findings > 0 ? Coverage::kFinding : counts.right > 0 ? Coverage::kRight : Coverage::kDefect;
+}
+
+void add_matrix(Report& report) {
+  std::set<std::string> exclusions;
+  for (const Device device : devices_of(report.summary)) {
+    const Matrix matrix(device);
+    exclusions.insert(matrix.exclusions().begin(), matrix.exclusions().end());
+    for (const auto& [cell, entry] : matrix.cells()) {
+      const auto [found, is_new] = report.matrix.try_emplace(to_text(cell));
+      if (entry.state == CellState::kNeverReached) {
+        found->second = {};
+      } else if (is_new) {
+        found->second = {Coverage::kUnreachable, entry.reason};
+      }
+    }
+  }
+  for (const auto& [packed, reason] : report.summary.matrix_planned) {
+    for (const std::string& name : unpacked_matrix(packed)) report.matrix[name] = {Coverage::kNotExecuted, reason};
+  }
+  for (const auto& [packed, counts] : report.summary.matrix_reached) {
+    const Coverage state = coverage_of(counts);
+    for (const std::string& name : unpacked_matrix(packed)) {
+      ReportedCell& cell = report.matrix[name];
+      const bool was_reached = cell.state == Coverage::kFinding || cell.state == Coverage::kRight;
+      if (!was_reached || state < cell.state || (cell.state == Coverage::kDefect && state == Coverage::kRight)) {
+        cell = {state, ""};
+      }
+    }
+  }
+  report.exclusions.assign(exclusions.begin(), exclusions.end());
+}
+
 void add_cells(Report& report) {
   for (const Device device : devices_of(report.summary)) {
     for (const CellStatus& status : all_cells(device)) {
@@ -88,10 +122,7 @@ void add_cells(Report& report) {
     report.cells[name] = {Coverage::kNotExecuted, reason};
   }
   for (const auto& [packed, counts] : report.summary.reached) {
-    const Coverage state = counts.findings > 0 ? Coverage::kFinding
-                           : counts.right > 0  ? Coverage::kRight
-                                               : Coverage::kDefect;
-    for (const std::string& name : unpacked(packed)) report.cells[name] = {state, ""};
+    for (const std::string& name : unpacked(packed)) report.cells[name] = {coverage_of(counts), ""};
   }
   for (const auto& [name, cell] : report.cells) ++report.cell_counts[cell.state];
 }
@@ -104,6 +135,7 @@ Report make_report(std::vector<std::string> ledgers, std::string version, Summar
   report.version = std::move(version);
   report.status = summary.exit_status();
   report.summary = std::move(summary);
+  add_matrix(report);
   add_cells(report);
   for (const auto& [cause, finding] : report.summary.findings) {
     report.findings.push_back({cause, finding.count, nlohmann::ordered_json::parse(finding.example.line())});

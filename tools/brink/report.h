@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "properties/cell.h"
+#include "properties/matrix.h"
 #include "properties/summary.h"
 
 namespace brink {
@@ -47,6 +47,8 @@ struct Report {
   std::vector<std::string> ledgers;
   std::string version;
   Summary summary;
+  std::map<std::string, ReportedCell> matrix;  ///< in the words of to_text(MatrixCell)
+  std::vector<std::string> exclusions;         ///< combinations that are no cells of the matrix, and why
   std::map<std::string, ReportedCell> cells;
   std::map<Coverage, int64_t> cell_counts;
   std::vector<ReportedFinding> findings;  ///< most cases first
@@ -75,6 +77,8 @@ std::string escaped(std::string_view text);
 std::string report_html(const Report& report);
 /// The address line of a finding as SVG: rows as bars, 2^31 and 2^32, and where the first overflow lands.
 std::string address_line_svg(const nlohmann::ordered_json& evidence);
+/// The matrix as tables that show at a glance what was reached, what failed and where the holes are.
+std::string matrix_html(const Report& report);
 /// The cells as tables of small pictures.
 std::string cells_html(const Report& report);
 std::string report_json(const Report& report);

@@ -69,6 +69,9 @@ tr.differs td, tr.differs th { background: var(--failed-soft); }
 .cells thead th { padding-right: 12px; font-size: 0.8rem; line-height: 1.25; vertical-align: bottom; }
 .cells tbody th { position: sticky; left: 0; background: var(--page); padding-right: 16px; font-weight: 500; }
 .cells .at { color: var(--soft); display: block; font-size: 0.78rem; line-height: 1.1; }
+.matrix td, .matrix thead th { padding-right: 16px; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.matrix tbody th { white-space: nowrap; position: sticky; left: 0; background: var(--page); font-weight: 500; }
+.m { font-size: 0.84rem; }
 svg.cell { width: 40px; height: 40px; display: block; }
 svg.key { width: 14px; height: 14px; vertical-align: -2px; }
 svg.bar { width: 100%; height: 20px; display: block; border-radius: 4px; }
@@ -424,14 +427,18 @@ std::string report_html(const Report& report) {
       head.word, kStyle, kSymbols);
   html += "<header>\n<h1>brink report</h1>\n" + headline_html(report) +
           "<nav aria-label=\"Contents\">\n<ul>\n<li><a href=\"#failed\">What failed</a></li>\n"
-          "<li><a href=\"#not-executed\">What was not executed</a></li>\n<li><a href=\"#cells\">Cells</a></li>\n"
+          "<li><a href=\"#not-executed\">What was not executed</a></li>\n<li><a "
+          "href=\"#matrix\">Matrix</a></li>\n<li><a href=\"#cells\">Cells of expressions</a></li>\n"
           "<li><a href=\"#agreement\">Prediction against observation</a></li>\n"
           "<li><a href=\"#launches\">Launches</a></li>\n<li><a href=\"#memory\">Memory</a></li>\n"
           "<li><a href=\"#speed\">Speed</a></li>\n<li><a href=\"#origin\">Where it comes from</a></li>\n</ul>\n</nav>\n"
           "</header>\n<main id=\"main\">\n";
   html += findings_html(report);
   html += not_executed_html(report);
-  html += "<section aria-labelledby=\"cells\">\n<h2 id=\"cells\">Cells</h2>\n" + cells_html(report) + "</section>\n";
+  html +=
+      "<section aria-labelledby=\"matrix\">\n<h2 id=\"matrix\">Matrix</h2>\n" + matrix_html(report) + "</section>\n";
+  html += "<section aria-labelledby=\"cells\">\n<h2 id=\"cells\">Cells of expressions</h2>\n" + cells_html(report) +
+          "</section>\n";
   html += agreement_html(report.summary);
   html += launches_html(report.summary);
   html += memory_html(report.summary);
