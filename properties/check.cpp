@@ -19,6 +19,18 @@ constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+std::vector<Case> generated_cases(const CheckOptions& options) {
+  GeneratorOptions generator_options = options.generator;
+  if (generator_options.device == Device::kCuda) {
+    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
+  }
+  const CaseGenerator generator(generator_options);
+  // Boundary cases are 60% of all, and half of them go to each path's targets.
+  const auto targets = static_cast<int64_t>(generator.targets().size());
+  const int64_t planned = options.cases.value_or(std::max<int64_t>(500, targets * 4));
+  return generator.generate(options.seed, static_cast<int>(planned));
+}
+
 // Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same
 // width.
 std::string direction_difference(const Case& c, const Decomposition& shape, Examiner& examiner) {
@@ -39,7 +51,7 @@ std::string direction_difference(const Case& c, const Decomposition& shape, Exam
 
 int CheckReport::exit_status() const {
   if (!findings.empty()) return 1;
-  return missing.empty() && launched > 0 ? 0 : 3;
+  return missing.empty() && plan_missing.empty() && launched > 0 ? 0 : 3;
 }
 
 Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {
@@ -65,16 +77,17 @@ Examination shrink(Examiner& examiner, const Examination& failing, Role role, in
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   CheckReport report;
   const auto start = Clock::now();
-  GeneratorOptions generator_options = options.generator;
-  if (generator_options.device == Device::kCuda) {
-    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
-  }
-  const CaseGenerator generator(generator_options);
   Examiner examiner(options.generator.device, options.limit_seconds);
-  // Boundary cases are 60% of all, and half of them go to each path's targets.
-  const auto targets = static_cast<int64_t>(generator.targets().size());
-  const int64_t planned = options.cases.value_or(std::max<int64_t>(500, targets * 4));
-  const std::vector<Case> cases = generator.generate(options.seed, static_cast<int>(planned));
+  std::vector<Case> cases;
+  std::set<std::string> plan_left;
+  if (options.plan) {
+    for (const PlannedCase& planned : options.plan->cases) {
+      cases.push_back(planned.c);
+      plan_left.insert(planned.cells.begin(), planned.cells.end());
+    }
+  } else {
+    cases = generated_cases(options);
+  }
   report.planned = static_cast<int64_t>(cases.size());
   report.generate_seconds = seconds_since(start);
   for (Case c : cases) {
@@ -103,6 +116,9 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);
+      if (options.plan) {
+        for (const std::string& cell : plan_cells(c, e.shape, e.execution)) plan_left.erase(cell);
+      }
     }
     std::vector<std::string> lines = findings(e, options.role);
     if (const std::string line = direction_difference(c, e.shape, examiner); !line.empty()) lines.push_back(line);
@@ -124,6 +140,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   }
   std::set_difference(report.required.begin(), report.required.end(), report.reached.begin(), report.reached.end(),
                       std::back_inserter(report.missing));
+  report.plan_missing.assign(plan_left.begin(), plan_left.end());
   report.seconds = seconds_since(start);
   return report;
 }

@@ -9,5 +9,7 @@ void add_check(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_plan(CLI::App& app, int& status);
+void add_audit(CLI::App& app, int& status);
 
 }  // namespace brink

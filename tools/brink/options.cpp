@@ -9,6 +9,8 @@
 #include <fstream>
 
 #include "properties/best_prime.h"
+#include "properties/memory_needed.h"
+#include "properties/whole_file.h"
 
 namespace brink {
 
@@ -53,6 +55,36 @@ std::string check_positive(const std::string& text) {
 std::string check_not_negative(const std::string& text) {
   // CLI11 would read -1 as the largest unsigned number.
   return text.starts_with('-') ? fmt::format("\"{}\" is negative", text) : "";
+}
+
+double parse_duration(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (used == 0 || factor == 0 || !(value > 0) || !std::isfinite(value)) {
+    throw UsageError{fmt::format("--time {}: expected a duration such as 90s, 10m or 8h", text)};
+  }
+  return value * factor;
+}
+
+int64_t memory_option(const std::string& option, const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes == 0) {
+    throw UsageError{fmt::format("{} {}: expected an amount of memory such as 200MiB or 30GiB", option, text)};
+  }
+  return *bytes;
+}
+
+std::string read_input(const std::string& path, size_t max_bytes) {
+  std::string text;
+  if (const std::string error = read_whole(path, text, max_bytes); !error.empty()) throw UsageError{error};
+  return text;
 }
 
 std::vector<int64_t> parse_shape(const std::string& text) {

@@ -40,6 +40,15 @@ struct CaseOptions {
 std::string check_positive(const std::string& text);
 std::string check_not_negative(const std::string& text);
 
+/// Reads a duration such as 90, 90s, 10m or 8h as seconds. Throws UsageError.
+double parse_duration(const std::string& text);
+
+/// Reads an amount of memory such as 200MiB or 30GiB as bytes. Throws UsageError that names the option.
+int64_t memory_option(const std::string& option, const std::string& text);
+
+/// Reads a file of at most `max_bytes`. Throws UsageError.
+std::string read_input(const std::string& path, size_t max_bytes);
+
 /// Reads a shape such as 1,2,2147483649; "scalar" has no dimensions. Throws UsageError.
 std::vector<int64_t> parse_shape(const std::string& text);
 
