@@ -244,7 +244,8 @@ class Planner {
     for (const CellStatus& status : all_cells(limits_.device)) {
       if (status.reachable()) reachable.insert(to_text(status.cell));
     }
-    for (const auto& [cell, entry] : Matrix(limits_.device).cells()) {
+    const Matrix matrix(limits_.device);
+    for (const auto& [cell, entry] : matrix.cells()) {
       if (entry.state != CellState::kUnreachable) reachable.insert(without_memory(cell));
     }
     for (const std::string& name : names_) reachable.insert(name);
