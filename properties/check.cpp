@@ -51,7 +51,8 @@ std::string direction_difference(const Case& c, const Decomposition& shape, Exam
 
 int CheckReport::exit_status() const {
   if (!findings.empty()) return 1;
-  return missing.empty() && plan_missing.empty() && launched > 0 ? 0 : 3;
+  if (!plan_missing.empty()) return 3;
+  return missing.empty() && launched > 0 ? 0 : 3;
 }
 
 Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {

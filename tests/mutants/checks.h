@@ -34,6 +34,8 @@ std::string exit_status_tells_what_is_missing();
 // case_checks.cpp
 std::string windows_show_what_they_must();
 std::string known_cells_are_reached();
+std::string known_matrix_cells_are_reached();
+std::string known_tests_are_judged();
 std::string true_width_cases_are_as_predicted();
 std::string generated_cases_are_as_predicted();
 

@@ -15,6 +15,8 @@ namespace brink {
 
 namespace {
 
+constexpr size_t kShown = 3;  // of the cells that are left out
+
 std::string memory_text(const Plan& plan) {
   std::map<std::string_view, int> kinds;
   for (const PlannedCase& planned : plan.cases) ++kinds[name_of(planned.c.memory)];
@@ -48,6 +50,12 @@ void print_plan(const PlanHere& here) {
           : 100.0 * static_cast<double>(cases - plan.lower_bound) / static_cast<double>(plan.lower_bound));
   fmt::print("  time          about {:.0f} s\n", plan.seconds);
   for (const auto& [reason, count] : reasons_of(plan)) fmt::print("  left out      {} cells: {}\n", count, reason);
+  size_t shown = 0;
+  for (const auto& [cell, reason] : plan.left_out) {
+    if (++shown > kShown) break;
+    fmt::print("    {}: {}\n", cell, reason);
+  }
+  if (plan.left_out.size() > kShown) fmt::print("    and {} more; --json names all\n", plan.left_out.size() - kShown);
 }
 
 }  // namespace
