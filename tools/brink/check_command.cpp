@@ -151,7 +151,7 @@ CheckOptions to_check_options(const Options& options) {
   CheckOptions result;
   result.seed = options.seed;
   if (options.cases != 0) result.cases = options.cases;
-  if (!options.time.empty()) result.seconds = parse_duration(options.time);
+  if (!options.time.empty()) result.seconds = parse_duration(options.time, false);
   result.limit_seconds = options.limit;
   result.generator.device = parse_device(options.device);
   if (!options.operations.empty()) {
@@ -162,6 +162,7 @@ CheckOptions to_check_options(const Options& options) {
     result.generator.implementations = {implementation_option(options.implementation)};
     result.role = Role::kUser;
   }
+<<<<<<< HEAD
   if (!options.memory.empty()) {
     result.memory = parse_memory_kind(options.memory);
     if (!result.memory) throw UsageError{fmt::format("unknown memory \"{}\"", options.memory)};
@@ -174,6 +175,9 @@ CheckOptions to_check_options(const Options& options) {
     }
     result.generator.device = device;
   }
+=======
+  if (!options.memory.empty()) result.memory = memory_option(options.memory);
+>>>>>>> main
   return result;
 }
 
