@@ -56,10 +56,6 @@ std::string_view name_of(Location location) {
   return location == Location::kStart ? "start" : location == Location::kBoundary ? "boundary" : "end";
 }
 
-std::string_view name_of(LaunchForm form) {
-  return form == LaunchForm::kResident ? "resident" : form == LaunchForm::kReduced ? "reduced" : "rejected";
-}
-
 namespace {
 
 Boundary model_boundary(IndexType type) {
@@ -170,32 +166,50 @@ std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Disp
   return cells;
 }
 
+namespace {
+
+std::optional<Dispatch> rejected_launch(Implementation implementation, const Decomposition& shape, Operation operation,
+                                        DType dtype) {
+  FixedOccupancy everything(kHostResidentBlocks);
+  implementation.build = Build::kPlain;
+  implementation.helper = LaunchHelper::kChecked;
+  auto wanted = dispatch(implementation, shape, operation, dtype, everything);
+  auto* launch = std::get_if<Dispatch>(&wanted);
+  if (launch == nullptr) return std::nullopt;
+  launch->sized.form = LaunchForm::kRejected;
+  return *launch;
+}
+
+}  // namespace
+
+std::optional<Dispatch> counted_launch(const Implementation& implementation, const Decomposition& shape,
+                                       Operation operation, DType dtype, OccupancyQuery& occupancy) {
+  const auto decision = dispatch(implementation, shape, operation, dtype, occupancy);
+  if (const auto* launch = std::get_if<Dispatch>(&decision)) {
+    if (implementation.helper == LaunchHelper::kChecked) return *launch;
+    const KernelId kernel{operation, launch->sized.variant, dtype, launch->index_type, implementation.build};
+    if (launch_refusal(kernel, launch->sized.launch, occupancy).empty()) return *launch;
+  } else if (std::get<NoDispatch>(decision).wrong_path) {
+    return std::nullopt;
+  }
+  return rejected_launch(implementation, shape, operation, dtype);
+}
+
 std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution) {
   const Ending ending = execution.raw.ending;
-  if (ending == Ending::kNotExecuted || shape.numel() == 0) return std::nullopt;
-  FixedOccupancy always(kHostResidentBlocks);
+  if (ending == Ending::kNotExecuted || shape.numel() == 0) return {};
   const std::vector<Interval> everything = {{0, shape.numel() - 1}};
-  if (ending == Ending::kLaunchRejected) {
-    const auto wanted = dispatch(c.implementation, shape, c.operation, c.dtype, always);
-    const auto* launch = std::get_if<Dispatch>(&wanted);
-    if (launch == nullptr) return std::nullopt;
-    return ReachedLaunch{*launch, everything, LaunchForm::kRejected};
-  }
-  const auto reached = execution.reached();
-  if (!reached) return std::nullopt;
-  const auto wanted =
-      size_launch(shape, c.operation, c.dtype, reached->index_type, c.implementation.kernel_limits(), always);
-  const Launch& real = reached->sized.launch;
-  const auto* full = std::get_if<SizedLaunch>(&wanted);
-  const bool reduced =
-      full != nullptr && (full->launch.block_x != real.block_x || full->launch.block_y != real.block_y);
-  return ReachedLaunch{*reached, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
-                       reduced ? LaunchForm::kReduced : LaunchForm::kResident};
+  const auto launched = ending == Ending::kLaunchRejected
+                            ? rejected_launch(c.implementation, shape, c.operation, c.dtype)
+                            : execution.reached();
+  if (!launched) return {};
+  return ReachedLaunch{*launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything};
 }
 
 std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
   const auto reached = reached_launch(c, shape, execution);
-  return reached ? cells_of(c, shape, reached->launched, reached->looked_at, reached->form) : std::vector<Cell>();
+  if (!reached) return {};
+  return cells_of(c, shape, reached->launched, reached->looked_at, reached->launched.sized.form);
 }
 
 }  // namespace brink

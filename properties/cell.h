@@ -40,12 +40,8 @@ int64_t side_reach(Boundary boundary);
 /// the last.
 enum class Location { kStart, kBoundary, kEnd };
 
-/// kReduced: the device refused the block that launch sizing tried first. kRejected: it refused them all.
-enum class LaunchForm { kResident, kReduced, kRejected };
-
 std::string_view name_of(Side side);
 std::string_view name_of(Location location);
-std::string_view name_of(LaunchForm form);
 
 struct Cell {
   Path path = Path::kLastDim;
@@ -81,15 +77,19 @@ std::optional<Side> side_of(Exact value, Boundary boundary);
 /// Linear index of the last element whose offset does not exceed the boundary, or nothing for a launch limit.
 std::optional<int64_t> boundary_element(Expression expression, Boundary boundary, DType dtype);
 
+/// The launch that a case's cells are counted by: the one that is sized for `occupancy`, or, where it is rejected, the
+/// one that a plain kernel gets on a device that holds everything, with the form kRejected. Nothing for another path.
+std::optional<Dispatch> counted_launch(const Implementation& implementation, const Decomposition& shape,
+                                       Operation operation, DType dtype, OccupancyQuery& occupancy);
+
 /// Cells that a launch reaches where the elements of `looked_at` (sorted, disjoint) are looked at. Sorted.
 std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Dispatch& launched,
                            const std::vector<Interval>& looked_at, LaunchForm form);
 
-/// What a run reached: the launch, where it was looked at, and the launch's form.
+/// What a run reached: the launch, and where it was looked at.
 struct ReachedLaunch {
   Dispatch launched;
   std::vector<Interval> looked_at;
-  LaunchForm form = LaunchForm::kResident;
 };
 
 /// Nothing where nothing was executed. A hang, a fault and a rejected launch are seen without looking at any element,
@@ -108,7 +108,7 @@ struct CellStatus {
 };
 
 /// Every cell of the true-width implementations, in order. A cell is reachable where the solver of generator.h finds a
-/// case. For kCuda, launches are sized for a model of an H200; see ModelOccupancy.
+/// case. For kCuda, launches are sized for the model sm_90 of device_model.h, an H200.
 std::vector<CellStatus> all_cells(Device device);
 
 }  // namespace brink

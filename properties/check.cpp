@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "properties/finding.h"
+#include "properties/shrink.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -14,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxShrinkRuns = 200;
 constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -26,32 +26,13 @@ int CheckReport::exit_status() const {
   return missing.empty() && launched > 0 ? 0 : 3;
 }
 
-Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs) {
-  Examination best = failing;
-  const std::string cause = cause_of(failing);
-  runs = 0;
-  bool smaller = true;
-  while (smaller && runs < max_runs) {
-    smaller = false;
-    for (const Case& candidate : simpler(best.c)) {
-      if (runs >= max_runs) break;
-      ++runs;
-      Examination e = examiner.examine(candidate);
-      if (findings(e, role).empty() || cause_of(e) != cause) continue;
-      best = std::move(e);
-      smaller = true;
-      break;
-    }
-  }
-  return best;
-}
-
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   CheckReport report;
   const auto start = Clock::now();
   GeneratorOptions generator_options = options.generator;
   if (generator_options.device == Device::kCuda) {
-    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
+    std::erase_if(generator_options.implementations,
+                  [](const Implementation& i) { return i.scaled() || i.build == Build::kTornBarrier; });
   }
   const CaseGenerator generator(generator_options);
   Examiner examiner(options.generator.device, options.limit_seconds);
@@ -77,14 +58,17 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     if (!executed) ++report.not_executed[e.observed.reason];
     ++report.verdicts[std::string(name_of(e.observed.verdict))];
     ++report.by_implementation[c.implementation.name()][std::string(name_of(e.observed.verdict))];
-    if (e.prediction.launch) {
+    if (e.prediction.verdict == Verdict::kLaunchRejected) {
+      Execution rejected;
+      rejected.raw.ending = Ending::kLaunchRejected;
+      for (const Cell& cell : cells_reached(c, e.shape, rejected)) report.required.insert(cell);
+    } else if (e.prediction.launch) {
+      const LaunchForm form = e.prediction.launch_form;
       const Dispatch planned_launch{*e.prediction.index_type,
-                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch}};
+                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch, form}};
       const auto places = e.shape.numel() <= kWholeMax ? std::vector<Interval>{{0, e.shape.numel() - 1}}
                                                        : choose_windows(c, e.shape, e.prediction);
-      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, LaunchForm::kResident)) {
-        report.required.insert(cell);
-      }
+      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, form)) report.required.insert(cell);
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);
@@ -98,7 +82,9 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
         group.smallest = e;
         group.lines = lines;
         if (report.findings.size() <= kMaxShrunkGroups) {
-          group.smallest = shrink(examiner, e, options.role, kMaxShrinkRuns, group.shrink_runs);
+          Shrunk shrunk = shrink(examiner, e, options.role);
+          group.smallest = std::move(shrunk.smallest);
+          group.shrink_runs = shrunk.runs;
           group.lines = findings(group.smallest, options.role);
         }
       }

@@ -61,8 +61,4 @@ using CheckProgress = std::function<void(const CheckReport&)>;
 /// Generates, predicts, runs and compares. Deterministic but for times and what `seconds` cuts off.
 CheckReport check(const CheckOptions& options, const CheckProgress& progress);
 
-/// Examines simpler and simpler cases for as long as they fail in the same way: verdict, path and first overflow.
-/// Returns the last that did; `runs` counts the cases examined.
-Examination shrink(Examiner& examiner, const Examination& failing, Role role, int max_runs, int& runs);
-
 }  // namespace brink

@@ -62,6 +62,12 @@ std::string describe(const std::vector<Interval>& intervals) {
   return text;
 }
 
+std::string launch_text(const Outcome& outcome) {
+  const Launch& l = *outcome.launch;
+  return fmt::format("grid ({}, {}) block ({}, {}) {}", l.grid_x, l.grid_y, l.block_x, l.block_y,
+                     name_of(outcome.launch_form));
+}
+
 // Where the sets of prediction and observation are compared: everywhere that was looked at, or, where a set falls into
 // millions of pieces, in the case's windows.
 std::vector<Interval> places_to_compare(const Case& c, const Decomposition& shape, const Prediction& prediction,
@@ -117,6 +123,7 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
     outcome.variant = reached->sized.variant;
     outcome.index_type = reached->index_type;
     outcome.launch = reached->sized.launch;
+    outcome.launch_form = reached->sized.form;
   }
   if (raw.ending != Ending::kCompleted) {
     outcome.verdict = verdict_of_ending(raw.ending);
@@ -182,6 +189,9 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
     differ("variant", name_of(*prediction.variant), name_of(*observed.variant));
   if (observed.index_type && prediction.index_type) {
     differ("index type", name_of(*prediction.index_type), name_of(*observed.index_type));
+  }
+  if (observed.launch && prediction.launch) {
+    differ("launch", launch_text(prediction), launch_text(observed));
   }
   const RawObservation& raw = execution.raw;
   if (const auto kernel = kernel_of(raw.stamp)) {

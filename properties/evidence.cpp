@@ -78,14 +78,14 @@ Json reached_json(const Examination& e, const ReachedLaunch& l) {
   const SizedLaunch& sized = l.launched.sized;
   j["of"] = fmt::format("{}/{} {} {}", name_of(sized.path), name_of(sized.variant),
                         is_forward(e.c.operation) ? "forward" : "backward", name_of(l.launched.index_type));
-  j["form"] = name_of(l.form);
+  j["form"] = name_of(sized.form);
   Json at = Json::array();
   std::string open;
   std::string locations;
   const auto close = [&] {
     if (!open.empty()) at.push_back(open + locations);
   };
-  for (const Cell& cell : cells_of(e.c, e.shape, l.launched, l.looked_at, l.form)) {
+  for (const Cell& cell : cells_of(e.c, e.shape, l.launched, l.looked_at, sized.form)) {
     const std::string name =
         fmt::format("{} {} {} ", name_of(cell.expression), name_of(cell.boundary), name_of(cell.side));
     if (name != open) {
@@ -99,7 +99,7 @@ Json reached_json(const Examination& e, const ReachedLaunch& l) {
   close();
   if (!at.empty()) j["at"] = std::move(at);
   std::string places;
-  for (const MatrixCell& cell : matrix_cells_of(e.c, e.shape, l.launched, l.looked_at, l.form)) {
+  for (const MatrixCell& cell : matrix_cells_of(e.c, e.shape, l.launched, l.looked_at, sized.form)) {
     places += fmt::format("{}{}", places.empty() ? "" : ",", name_of(cell.place));
   }
   if (!places.empty()) j["places"] = places;
@@ -111,9 +111,8 @@ std::optional<ReachedLaunch> planned_launch(const Examination& e) {
   const Prediction& p = e.prediction;
   if (!p.launch || !p.variant || !p.index_type || e.shape.numel() == 0) return std::nullopt;
   const bool whole = e.shape.numel() <= kWholeMax;
-  return ReachedLaunch{{*p.index_type, {p.path, *p.variant, *p.launch}},
-                       whole ? std::vector<Interval>{{0, e.shape.numel() - 1}} : choose_windows(e.c, e.shape, p),
-                       LaunchForm::kResident};
+  return ReachedLaunch{{*p.index_type, {p.path, *p.variant, *p.launch, p.launch_form}},
+                       whole ? std::vector<Interval>{{0, e.shape.numel() - 1}} : choose_windows(e.c, e.shape, p)};
 }
 
 int64_t dense_bytes(const Examination& e) {

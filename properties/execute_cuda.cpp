@@ -21,6 +21,11 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
     raw.reason = fmt::format("{} is a scale model: it runs on the host", c.implementation.name());
     return execution;
   }
+  if (c.implementation.build == Build::kTornBarrier) {
+    raw.reason =
+        fmt::format("{} runs on the host: what a GPU makes of a torn barrier is undefined", c.implementation.name());
+    return execution;
+  }
   const auto shape = std::get<Decomposition>(decompose(c));
   const ClosedForm form = closed_form_of(c, shape);
   if (c.memory == MemoryKind::kSparse) {
@@ -42,7 +47,7 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
   if (on_launch) on_launch(d);
   CudaTimings timings;
   raw = run_on_cuda({form,
-                     {c.operation, d.sized.variant, c.dtype, d.index_type},
+                     {c.operation, d.sized.variant, c.dtype, d.index_type, c.implementation.build},
                      d.sized.launch,
                      c.memory,
                      windows,

@@ -257,17 +257,20 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   if (on_launch) on_launch(dispatch);
   execution.raw.prepare_ms = milliseconds_since(begin);
   const auto start = std::chrono::steady_clock::now();
-  const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type};
+  const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type, c.implementation.build};
+  BarrierDivergence divergence;
   BlockEnd end = BlockEnd::kCompleted;
   if (launches_its_kernel(c.implementation)) {
     end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
-                      loop_limit(shape, launch, dispatch.index_type), tensors);
+                      loop_limit(shape, launch, dispatch.index_type), tensors, &divergence);
   }
   execution.raw.stamp = tensors.stamp;
   execution.raw.kernel_ms = milliseconds_since(start);
   if (end == BlockEnd::kBarrierDivergence) {
     execution.raw.ending = Ending::kFault;
-    execution.raw.reason = "barrier divergence: some threads of a block ended while others wait at its barrier";
+    execution.raw.reason = fmt::format(
+        "barrier divergence: {} of the {} threads of block ({}, {}) wait at barrier {}, the others do not",
+        divergence.waiting, divergence.threads, divergence.index_x, divergence.index_y, name_of(divergence.barrier));
     return;
   }
   execution.raw.ending = end == BlockEnd::kHang ? Ending::kHang : Ending::kCompleted;
@@ -280,7 +283,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
 }  // namespace
 
 FixedOccupancy host_occupancy(const Implementation& implementation) {
-  return FixedOccupancy(implementation.scaled() ? kScaledResidentBlocks : kHostResidentBlocks);
+  return FixedOccupancy(implementation.scaled() ? kScaledResidentBlocks : kHostResidentBlocks, kHostBlockRegisters);
 }
 
 Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, const OnLaunch& on_launch) {
@@ -294,6 +297,14 @@ Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, c
     return execution;
   }
   execution.launched = std::get<Dispatch>(decision);
+  const SizedLaunch& sized = execution.launched->sized;
+  // The host launches what a device of this occupancy would launch.
+  const KernelId kernel{c.operation, sized.variant, c.dtype, execution.launched->index_type, c.implementation.build};
+  if (std::string refusal = launch_refusal(kernel, sized.launch, occupancy); !refusal.empty()) {
+    execution.raw.ending = Ending::kLaunchRejected;
+    execution.raw.reason = std::move(refusal);
+    return execution;
+  }
   const HostWorkspace workspace(workspace_bytes(c.implementation, shape));
   if (!workspace.refusal().empty()) {
     execution.raw.ending = Ending::kOutOfMemory;

@@ -11,7 +11,8 @@ std::optional<Dispatch> Execution::reached() const {
   return Dispatch{kernel->index_type,
                   {last_dim ? Path::kLastDim : Path::kSpatial,
                    kernel->variant,
-                   {stamp.block_x, stamp.block_y, stamp.grid_x, stamp.grid_y, shared_bytes}}};
+                   {stamp.block_x, stamp.block_y, stamp.grid_x, stamp.grid_y, shared_bytes},
+                   launched ? launched->sized.form : LaunchForm::kResident}};
 }
 
 void require_stamp(Execution& execution) {

@@ -40,6 +40,10 @@ inline constexpr int64_t kHostResidentBlocks = int64_t{1} << 28;
 /// The scale model's: few, so that its loops take several steps.
 inline constexpr int64_t kScaledResidentBlocks = 4;
 
+/// Registers that the threads of a block of a kernel short of registers share on the host, as on a GPU of compute
+/// capability 3.0 and newer.
+inline constexpr int64_t kHostBlockRegisters = 65536;
+
 /// The occupancy that launch sizing sees on the host for this implementation.
 FixedOccupancy host_occupancy(const Implementation& implementation);
 

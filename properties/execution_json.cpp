@@ -25,7 +25,8 @@ Json dispatch_to_json(const Dispatch& d) {
   return {{"index_type", static_cast<int>(d.index_type)},
           {"path", static_cast<int>(d.sized.path)},
           {"variant", static_cast<int>(d.sized.variant)},
-          {"launch", {l.block_x, l.block_y, l.grid_x, l.grid_y, l.shared_bytes}}};
+          {"launch", {l.block_x, l.block_y, l.grid_x, l.grid_y, l.shared_bytes}},
+          {"form", static_cast<int>(d.sized.form)}};
 }
 
 Dispatch dispatch_from_json(const Json& j) {
@@ -34,7 +35,8 @@ Dispatch dispatch_from_json(const Json& j) {
           {static_cast<Path>(j.at("path").get<int>()),
            static_cast<Variant>(j.at("variant").get<int>()),
            {l.at(0).get<int64_t>(), l.at(1).get<int64_t>(), l.at(2).get<int64_t>(), l.at(3).get<int64_t>(),
-            l.at(4).get<int64_t>()}}};
+            l.at(4).get<int64_t>()},
+           static_cast<LaunchForm>(j.at("form").get<int>())}};
 }
 
 Json execution_to_json(const Execution& execution) {

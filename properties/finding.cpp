@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "properties/json_fields.h"
 #include "properties/json_text.h"
 
 namespace brink {
@@ -57,52 +58,20 @@ std::string to_text(const Finding& finding) {
 
 namespace {
 
-const Json& field(const Json& j, const char* name) {
-  const auto found = j.find(name);
-  if (found == j.end()) throw std::string(fmt::format("field \"{}\" is missing", name));
-  return *found;
-}
-
-std::string text_field(const Json& j, const char* name) {
-  const Json& value = field(j, name);
-  if (!value.is_string()) throw std::string(fmt::format("field \"{}\" is not a string", name));
-  return value.get<std::string>();
-}
-
 // The outcomes are kept as they are: they are for people and reports, a repetition makes its own.
-const Json& outcome_field(const Json& j, const char* name) {
-  const Json& value = field(j, name);
-  const bool has_verdict = value.is_object() && value.contains("verdict") && value["verdict"].is_string();
-  if (!has_verdict) throw std::string(fmt::format("field \"{}\" has no verdict", name));
-  return value;
-}
-
 Finding read_finding(const Json& j) {
-  if (!j.is_object()) throw std::string("a finding is a JSON object");
-  if (const Json& version = field(j, "brink_finding"); version != 1) {
-    throw std::string(fmt::format("finding version {} is not known; this brink reads version 1", shown(version)));
-  }
+  require_version_1(j, "brink_finding", "finding");
   Finding finding;
   finding.cause = text_field(j, "cause");
-  const Json& count = field(j, "count");
-  if (!count.is_number_integer() || count < 1 || count > INT64_MAX) {
-    throw std::string(fmt::format("field \"count\": {} is not a number of cases", shown(count)));
-  }
-  finding.count = count.get<int64_t>();
-  const std::string device = text_field(j, "device");
-  if (device != name_of(Device::kHost) && device != name_of(Device::kCuda)) {
-    throw std::string(fmt::format("field \"device\": unknown value {}", shown(device)));
-  }
-  finding.device = device == name_of(Device::kHost) ? Device::kHost : Device::kCuda;
+  finding.count = count_field(j, "count", 1);
+  finding.device = device_field(j, "device");
   const std::string role = text_field(j, "role");
   if (role != name_of(Role::kUser) && role != name_of(Role::kSelfCheck)) {
     throw std::string(fmt::format("field \"role\": unknown value {}", shown(role)));
   }
   finding.role = role == name_of(Role::kUser) ? Role::kUser : Role::kSelfCheck;
-  auto parsed = parse_case(field(j, "case").dump());
-  if (const auto* error = std::get_if<std::string>(&parsed)) throw std::string(fmt::format("case: {}", *error));
-  finding.smallest = std::get<Case>(parsed);
-  const Json& lines = field(j, "lines");
+  finding.smallest = case_field(j, "case");
+  const Json& lines = json_field(j, "lines");
   if (!lines.is_array()) throw std::string("field \"lines\" is not an array");
   for (const Json& line : lines) {
     if (!line.is_string()) throw std::string("field \"lines\" has a value that is not a string");

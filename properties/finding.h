@@ -16,6 +16,8 @@ namespace brink {
 std::string cause_of(const Examination& examination);
 
 /// Cases that failed for one cause, with one of them. Its text form is a JSON object, version 1; see finding.cpp.
+// nlohmann's noexcept move has checks that could throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 struct Finding {
   std::string cause;
   int64_t count = 1;  ///< cases seen with this cause

@@ -9,9 +9,11 @@
 
 #include "kernels/execution/host_run.h"
 #include "kernels/index/checked.h"
+#include "kernels/softmax/device_model.h"
 #include "properties/best_prime.h"
 #include "properties/input_windows.h"
 #include "properties/oracle.h"
+#include "properties/simplicity.h"
 
 namespace brink {
 
@@ -81,9 +83,10 @@ double repeats(const Decomposition& shape, const SizedLaunch& sized, IndexType i
          repeats_of_loop(shape.inner_size, static_cast<Exact>(launch.grid_y) * launch.block_y, index_type, limit);
 }
 
-// Why the device does not take a launch, or an empty string.
-std::string refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
-                    IndexType index_type) {
+}  // namespace
+
+std::string device_refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
+                           IndexType index_type) {
   const Exact numel = shape.numel();
   if (device == Device::kCuda) {
     return numel <= kGeneratedCudaNumelMax ? "" : fmt::format("more than {} elements", kGeneratedCudaNumelMax);
@@ -101,6 +104,8 @@ std::string refusal(Device device, const Decomposition& shape, const SizedLaunch
   return "";
 }
 
+namespace {
+
 // ---- Solving for a size ----
 
 struct Problem {
@@ -108,9 +113,26 @@ struct Problem {
   Expression expression = Expression::kElementOffset;
   Boundary boundary = Boundary::k31Bit;
   Side side = Side::kAt;
+  LaunchForm form = LaunchForm::kResident;
 
   auto operator<=>(const Problem&) const = default;
 };
+
+// Kernels of which launch sizing is asked while a size is solved for. A rejected launch counts as the plain one that
+// was wanted.
+struct SolvedKernels {
+  KernelLimits limits;
+  Build build = Build::kPlain;
+  IndexType index_type = IndexType::kI64;
+};
+
+// What launch sizing can do with the blocks of a variant at all: a warp keeps its lanes, a block to a row has no y, and
+// a column that a thread has alone no x.
+constexpr bool can_have(Variant variant, LaunchForm form) {
+  if (form == LaunchForm::kReducedY) return variant != Variant::kBlock;
+  if (form == LaunchForm::kReducedX) return variant == Variant::kBlock || variant == Variant::kReduce;
+  return true;
+}
 
 struct Range {
   Exact first = 0;
@@ -137,16 +159,21 @@ int64_t& size_at(Decomposition& shape, int axis) {
 
 class Solver {
  public:
-  Solver(const KernelLimits& limits, OccupancyQuery& occupancy) : limits_(limits), occupancy_(occupancy) {}
+  Solver(const SolvedKernels& kernels, OccupancyQuery& occupancy)
+      : kernels_(kernels), limits_(kernels.limits), occupancy_(occupancy) {}
 
   std::optional<SizedLaunch> size(const Decomposition& shape, DType dtype) const {
-    auto sized = size_launch(shape, Operation::kSoftmaxBackward, dtype, IndexType::kI64, limits_, occupancy_);
-    const auto* launch = std::get_if<SizedLaunch>(&sized);
-    return launch == nullptr ? std::nullopt : std::optional(*launch);
+    return plan_launch(
+               {shape, Operation::kSoftmaxBackward, dtype, kernels_.index_type, kernels_.limits, kernels_.build},
+               occupancy_)
+        .launch;
   }
 
   // Values that the size may take without leaving the variant; the other two sizes of `shape` are given.
-  Range sizes(Variant variant, const Decomposition& shape, int axis, Exact numel_max) const {
+  Range sizes(const Problem& problem, const Decomposition& shape, int axis, Exact numel_max) const {
+    const Variant variant = problem.variant;
+    const bool reduced_x = problem.form == LaunchForm::kReducedX;
+    const bool reduced = reduced_x || problem.form == LaunchForm::kReducedY;
     const int64_t dim = shape.dim_size;
     const int64_t inner = shape.inner_size;
     Exact others = 1;
@@ -169,6 +196,7 @@ class Solver {
           axis == 1 ? at_most(limits_.warp_dim_max) : require(dim <= limits_.warp_dim_max);
         } else {
           axis == 1 ? at_least(limits_.warp_dim_max + 1) : require(dim > limits_.warp_dim_max);
+          if (reduced && axis == 1) at_least(limits_.row_block_max * kVectorMax);
         }
         break;
       case Variant::kColumns:
@@ -177,6 +205,7 @@ class Solver {
           if (inner <= limits_.reduce_inner_max) at_most(limits_.reduce_dim_min - 1);
         } else if (axis == 2) {
           at_least(dim >= limits_.reduce_dim_min ? limits_.reduce_inner_max + 1 : 2);
+          if (reduced) at_least(limits_.spatial_block_max);
         } else {
           require(inner > 1 && (inner > limits_.reduce_inner_max || dim < limits_.reduce_dim_min));
         }
@@ -184,11 +213,12 @@ class Solver {
       case Variant::kReduce:
         if (axis == 1) {
           require(inner > 1 && inner <= limits_.reduce_inner_max);
-          at_least(limits_.reduce_dim_min);
+          at_least(reduced ? limits_.spatial_block_max : limits_.reduce_dim_min);
         } else if (axis == 2) {
           require(dim >= limits_.reduce_dim_min);
-          at_least(2);
-          at_most(limits_.reduce_inner_max);
+          // Two columns give a block as many threads in x as it can have: only then x shrinks, too.
+          at_least(reduced && !reduced_x ? 3 : 2);
+          at_most(reduced_x ? 2 : limits_.reduce_inner_max);
         } else {
           require(inner > 1 && inner <= limits_.reduce_inner_max && dim >= limits_.reduce_dim_min);
         }
@@ -200,6 +230,7 @@ class Solver {
   std::optional<Exact> value(const Problem& problem, const Decomposition& shape, DType dtype) const {
     const auto sized = size(shape, dtype);
     if (!sized || sized->variant != problem.variant) return std::nullopt;
+    if (problem.form != LaunchForm::kRejected && sized->form != problem.form) return std::nullopt;
     return bounded_value(largest_values(shape, *sized, dtype), sized->launch, problem.expression, problem.boundary);
   }
 
@@ -207,7 +238,7 @@ class Solver {
   // block's rounding where a size grows, so bisection finds it; what it finds is checked.
   std::optional<Decomposition> solve(const Problem& problem, const Range& wanted, Decomposition shape, DType dtype,
                                      int axis, Exact numel_max, bool largest = false) const {
-    const Range range = sizes(problem.variant, shape, axis, numel_max);
+    const Range range = sizes(problem, shape, axis, numel_max);
     if (range.first > range.last) return std::nullopt;
     const auto value_at = [&](Exact n) {
       size_at(shape, axis) = static_cast<int64_t>(n);
@@ -243,7 +274,9 @@ class Solver {
 
  private:
   static constexpr int kInterpolations = 8;
+  static constexpr int64_t kVectorMax = 8;  // elements, of 2 bytes
 
+  SolvedKernels kernels_;
   KernelLimits limits_;
   OccupancyQuery& occupancy_;
 };
@@ -330,13 +363,13 @@ bool crosses(const Problem& problem, const Decomposition& shape, DType dtype) {
   return element && *element < shape.numel();
 }
 
-std::vector<Problem> problems_of(Variant variant) {
+std::vector<Problem> problems_of(Variant variant, LaunchForm form) {
   const Implementation i64{WidthRule::kFixed, IndexType::kI64, Path::kSpatial};
   std::vector<Problem> problems;
   for (const Expression expression : expressions_of(variant)) {
     for (const Boundary boundary : boundaries_of(expression, variant, i64, IndexType::kI64)) {
       for (const Side side : {Side::kBelow, Side::kAt, Side::kAbove}) {
-        problems.push_back({variant, expression, boundary, side});
+        problems.push_back({variant, expression, boundary, side, form});
       }
     }
   }
@@ -360,9 +393,9 @@ std::vector<Solution> solutions_of(const Solver& solver, const Problem& problem,
   const Exact numel_max = device == Device::kHost ? kHostBytesMax / size_of(dtypes.front()) : kGeneratedCudaNumelMax;
   enumerate(solver, problem, dtypes, numel_max, [&](const Solution& solution) {
     const auto sized = solver.size(solution.shape, solution.dtype);
-    if (sized && refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI64).empty()) {
+    if (sized && device_refusal(device, solution.shape, *sized, solution.dtype, IndexType::kI64).empty()) {
       const auto taken = [&](IndexType type) {
-        return refusal(device, solution.shape, *sized, solution.dtype, type).empty();
+        return device_refusal(device, solution.shape, *sized, solution.dtype, type).empty();
       };
       int& kind = kinds[(crosses(problem, solution.shape, solution.dtype) ? 1u : 0u) +
                         (taken(IndexType::kI32) ? 2u : 0u) + (taken(IndexType::kU32) ? 4u : 0u)];
@@ -412,25 +445,40 @@ void lay_out(const Decomposition& shape, Draws& draws, Case& c) {
   if (draws.chance(20)) c.axis -= static_cast<int64_t>(c.shape.size());
 }
 
+// The implementations short of registers that stand for a launch form: reduced, rejected.
+bool takes_part(const Implementation& implementation) {
+  return implementation.build == Build::kPressure &&
+         (implementation.helper == LaunchHelper::kChecked || implementation.helper == LaunchHelper::kAskOnce);
+}
+
+// The launch forms that an implementation is taken for: a plain kernel's is always resident on the devices here.
+std::vector<LaunchForm> forms_of(const Implementation& implementation) {
+  if (implementation.build == Build::kPlain) return {LaunchForm::kResident};
+  if (implementation.helper != LaunchHelper::kChecked) return {LaunchForm::kRejected};
+  return {LaunchForm::kReducedY, LaunchForm::kReducedX};
+}
+
+SolvedKernels solved_kernels(const Implementation& implementation, LaunchForm form) {
+  SolvedKernels kernels{implementation.kernel_limits()};
+  if (form != LaunchForm::kReducedY && form != LaunchForm::kReducedX) return kernels;
+  kernels.build = implementation.build;
+  kernels.index_type = implementation.index_type;
+  return kernels;
+}
+
 bool takes_path(const Implementation& implementation, Path path) {
   return !implementation.path || *implementation.path == path;
 }
 
 }  // namespace
 
-Occupancy ModelOccupancy::resident_blocks(const KernelId& /*kernel*/, int64_t threads, int64_t /*shared_bytes*/) {
-  return {"", threads < 1 || threads > 1024 ? 0 : 132 * std::min<int64_t>(32, 2048 / threads)};
-}
-
-std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
-  if (device == Device::kCuda) return std::make_shared<ModelOccupancy>();
-  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
-}
-
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {
+    // These take memory that a run has to be asked for, or run nothing.
+    if (implementation.rule == WidthRule::kWorkspace || implementation.rule == WidthRule::kNoLaunch) continue;
     const bool unusual = implementation.rule == WidthRule::kNumel || implementation.index_type == IndexType::kI64;
+    if (implementation.build != Build::kPlain && !takes_part(implementation)) continue;
     if (!implementation.scaled() || !unusual) result.push_back(implementation);
   }
   return result;
@@ -447,9 +495,21 @@ uint64_t Draws::next() {
 bool Target::operator<(const Target& other) const {
   const auto key = [](const Target& t) {
     return std::make_tuple(t.variant, t.implementation.rule, t.implementation.index_type, t.implementation.path,
-                           t.index_type, t.expression, t.boundary, t.side, t.crossed, t.backward);
+                           t.implementation.build, t.implementation.helper, t.index_type, t.expression, t.boundary,
+                           t.side, t.crossed, t.backward, t.form);
   };
   return key(*this) < key(other);
+}
+
+namespace {
+
+std::shared_ptr<OccupancyQuery> cuda_model() { return std::make_shared<DeviceModel>(*find_device_spec("sm_90")); }
+
+}  // namespace
+
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
+  if (device == Device::kCuda) return cuda_model();
+  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
 }
 
 struct CaseGenerator::Plan {
@@ -469,18 +529,29 @@ struct CaseGenerator::Plan {
     if (options.occupancy) {
       real = scaled = options.occupancy;
     } else if (host) {
-      real = std::make_shared<FixedOccupancy>(kHostResidentBlocks);
+      real = std::make_shared<FixedOccupancy>(kHostResidentBlocks, kHostBlockRegisters);
       scaled = std::make_shared<FixedOccupancy>(kScaledResidentBlocks);
     } else {
-      real = scaled = std::make_shared<ModelOccupancy>();
+      real = scaled = cuda_model();
     }
-    const Solver solver(KernelLimits::real(), *real);
     for (const Variant variant : kVariants) {
       if (!wanted_path(path_of_variant(variant))) continue;
-      for (const Problem& problem : problems_of(variant)) {
-        const auto solved = solutions_of(solver, problem, options.dtypes, options.device);
-        for (const Implementation& implementation : options.implementations)
-          add_targets(implementation, problem, solved);
+      std::map<std::tuple<Problem, Build, IndexType>, std::vector<Solution>> solved;
+      for (const Implementation& implementation : options.implementations) {
+        if (implementation.scaled() || !takes_path(implementation, path_of_variant(variant))) continue;
+        for (const LaunchForm form : forms_of(implementation)) {
+          if (!can_have(variant, form)) continue;
+          const SolvedKernels kernels = solved_kernels(implementation, form);
+          const Solver solver(kernels, *real);
+          for (const Problem& problem : problems_of(variant, form)) {
+            // Rejected launches are solved for as the plain ones that were wanted.
+            Problem key = problem;
+            if (form == LaunchForm::kRejected) key.form = LaunchForm::kResident;
+            auto [found, is_new] = solved.try_emplace({key, kernels.build, kernels.index_type});
+            if (is_new) found->second = solutions_of(solver, key, options.dtypes, options.device);
+            add_targets(implementation, problem, found->second);
+          }
+        }
       }
     }
     for (auto& [target, list] : solutions) {
@@ -496,15 +567,14 @@ struct CaseGenerator::Plan {
   }
 
   void add_targets(const Implementation& implementation, const Problem& problem, const std::vector<Solution>& solved) {
-    if (implementation.scaled() || !takes_path(implementation, path_of_variant(problem.variant))) return;
     for (const Solution& solution : solved) {
       for (const bool backward : {false, true}) {
         const auto operation = any_operation(backward);
         if (!operation) continue;
         const auto index_type = hits(implementation, problem, solution.shape, solution.dtype, *operation);
         if (!index_type) continue;
-        Target target{problem.variant,  implementation, *index_type, problem.expression,
-                      problem.boundary, problem.side,   false,       backward};
+        Target target{problem.variant, implementation, *index_type, problem.expression, problem.boundary,
+                      problem.side,    false,          backward,    problem.form};
         target.crossed = crosses(problem, solution.shape, solution.dtype);
         solutions[target].push_back(solution);
       }
@@ -522,12 +592,11 @@ struct CaseGenerator::Plan {
   // and the device takes it.
   std::optional<IndexType> hits(const Implementation& implementation, const Problem& problem,
                                 const Decomposition& shape, DType dtype, Operation operation) const {
-    const auto decision = dispatch(implementation, shape, operation, dtype, occupancy(implementation));
-    const auto* launch = std::get_if<Dispatch>(&decision);
-    if (launch == nullptr || launch->sized.variant != problem.variant) return std::nullopt;
+    const auto launch = counted_launch(implementation, shape, operation, dtype, occupancy(implementation));
+    if (!launch || launch->sized.variant != problem.variant || launch->sized.form != problem.form) return std::nullopt;
     const auto boundaries = boundaries_of(problem.expression, problem.variant, implementation, launch->index_type);
     if (std::find(boundaries.begin(), boundaries.end(), problem.boundary) == boundaries.end()) return std::nullopt;
-    if (!refusal(options.device, shape, launch->sized, dtype, launch->index_type).empty()) return std::nullopt;
+    if (!device_refusal(options.device, shape, launch->sized, dtype, launch->index_type).empty()) return std::nullopt;
     const auto value = bounded_value(largest_values(shape, launch->sized, dtype), launch->sized.launch,
                                      problem.expression, problem.boundary);
     if (!value || side_of(*value, problem.boundary) != problem.side) return std::nullopt;
@@ -545,7 +614,7 @@ struct CaseGenerator::Plan {
   // Neighbours of a stored solution: the other sizes and the value aimed at are drawn anew.
   std::optional<Solution> vary(const Target& target, const Problem& problem, const Solution& from, Operation operation,
                                Draws& draws) const {
-    const Solver solver(target.implementation.kernel_limits(), occupancy(target.implementation));
+    const Solver solver(solved_kernels(target.implementation, target.form), occupancy(target.implementation));
     Solution to = from;
     to.dtype = draws.pick(options.dtypes);
     for (int axis = 0; axis < 3; ++axis) {
@@ -571,7 +640,7 @@ struct CaseGenerator::Plan {
   }
 
   Case boundary(const Target& target, Draws& draws) const {
-    const Problem problem{target.variant, target.expression, target.boundary, target.side};
+    const Problem problem{target.variant, target.expression, target.boundary, target.side, target.form};
     const Operation operation = operation_of(target.backward, draws);
     const Solution& stored = draws.pick(solutions.at(target));
     Solution solution = stored;
@@ -697,7 +766,7 @@ struct CaseGenerator::Plan {
       };
       Decomposition shape{any_size(), any_size(), path == Path::kSpatial ? 1 + any_size() : 1};
       const auto axis = static_cast<int>(draws.below(path == Path::kSpatial ? 3 : 2));
-      const Solver solver(KernelLimits::scaled(), *scaled);
+      const Solver solver({KernelLimits::scaled()}, *scaled);
       Range wanted = range_of(problem.boundary, problem.side);
       if (side != Side::kAt) wanted.first += draws.below(static_cast<int64_t>(wanted.last - wanted.first) + 1);
       const auto solved = solver.solve(problem, wanted, shape, dtype, axis, kWholeMax);
@@ -767,63 +836,6 @@ rc::Gen<Case> boundary_case(const GeneratorOptions& options) {
   };
 }
 
-// ---- Shrinking ----
-
-std::vector<Exact> simplicity(const Case& c) {
-  Exact sum = 0;
-  for (const int64_t size : c.shape) sum += size;
-  return {static_cast<Exact>(c.shape.size()), sum, static_cast<Exact>(c.dtype), c.axis < 0 ? 1 : 0, c.seed};
-}
-
-std::vector<Case> simpler(const Case& c) {
-  std::vector<Case> result;
-  const auto simplicity_of_c = simplicity(c);
-  const auto offer = [&](Case candidate) {
-    if (!validate(candidate).empty() || simplicity(candidate) >= simplicity_of_c) return;
-    if (std::find(result.begin(), result.end(), candidate) == result.end()) result.push_back(std::move(candidate));
-  };
-  const auto decomposed = decompose(c);
-  const auto* shape = std::get_if<Decomposition>(&decomposed);
-  if (shape == nullptr) return result;
-  const auto with_sizes = [&](std::vector<int64_t> sizes, int64_t axis) {
-    Case candidate = c;
-    candidate.shape = std::move(sizes);
-    candidate.axis = axis;
-    offer(std::move(candidate));
-  };
-  if (shape->inner_size == 1) {
-    if (shape->outer_size == 1) with_sizes({shape->dim_size}, 0);
-    with_sizes({shape->outer_size, shape->dim_size}, 1);
-  }
-  with_sizes({shape->outer_size, shape->dim_size, shape->inner_size}, 1);
-  const int64_t rank = static_cast<int64_t>(c.shape.size());
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    const int64_t size = c.shape[static_cast<size_t>(dim)];
-    const auto with_size = [&](int64_t smaller) {
-      if (smaller < 1 || smaller >= size) return;
-      Case candidate = c;
-      candidate.shape[static_cast<size_t>(dim)] = smaller;
-      offer(std::move(candidate));
-    };
-    with_size(1);
-    with_size(size / 2);
-    int64_t power = 1;
-    while (power <= size / 2) power *= 2;
-    for (const int64_t round : {power - 1, power, power + 1}) with_size(round);
-    with_size(size - 1);
-  }
-  Case candidate = c;
-  candidate.dtype = DType::kF16;
-  offer(candidate);
-  candidate = c;
-  if (candidate.axis < 0) candidate.axis += std::max<int64_t>(rank, 1);
-  offer(candidate);
-  candidate = c;
-  candidate.seed = 0;
-  offer(candidate);
-  return result;
-}
-
 // ---- Cells ----
 
 namespace {
@@ -846,7 +858,7 @@ std::string why_unreachable(const Solver& solver, const Problem& problem, Device
     const auto sized = solver.size(shape, found->dtype);
     return fmt::format("beyond this device: the smallest shape tried, [{}, {}, {}] in {}, has {} elements: {}",
                        shape.outer_size, shape.dim_size, shape.inner_size, name_of(found->dtype), shape.numel(),
-                       refusal(device, shape, *sized, found->dtype, index_type));
+                       device_refusal(device, shape, *sized, found->dtype, index_type));
   }
   if (any) return "impossible: the tensor ends before the boundary where the expression has this value";
   if (grid_limit) return "beyond this device: launch sizing asks for no more blocks than are resident";
@@ -889,6 +901,23 @@ std::string why_unreachable(const Solver& solver, const Problem& problem, Device
   return "not found: no shape tried has this value";
 }
 
+// Says why a launch form is not reached, whatever the shape.
+std::string why_not_in_form(Variant variant, IndexType index_type, LaunchForm form) {
+  if (!can_have(variant, form)) {
+    return fmt::format("impossible: {} is 1 in the first block of a {} launch or does not shrink",
+                       form == LaunchForm::kReducedY ? "block.y" : "block.x", name_of(variant));
+  }
+  if (variant == Variant::kWarp) {
+    return "beyond this device: a block of 128 threads fits, however many registers a thread takes";
+  }
+  if (form == LaunchForm::kRejected) {
+    return index_type == IndexType::kI64 ? "beyond this device: every first block of such a launch fits"
+                                         : "beyond this device: only the 64-bit kernels have a helper that asks once";
+  }
+  if (index_type == IndexType::kI32) return "beyond this device: no i32 kernel is short of registers";
+  return fmt::format("beyond this device: no shape tried has this value in a launch that is {}", name_of(form));
+}
+
 }  // namespace
 
 std::vector<CellStatus> all_cells(Device device) {
@@ -897,7 +926,8 @@ std::vector<CellStatus> all_cells(Device device) {
   options.exact_prime = false;
   options.implementations.clear();
   for (const Implementation& implementation : all_implementations()) {
-    if (!implementation.scaled() && implementation.rule == WidthRule::kFixed) {
+    if (implementation.scaled() || implementation.rule != WidthRule::kFixed) continue;
+    if (implementation.build == Build::kPlain || takes_part(implementation)) {
       options.implementations.push_back(implementation);
     }
   }
@@ -906,41 +936,57 @@ std::vector<CellStatus> all_cells(Device device) {
   for (const Target& target : generator.targets()) reached[target] = true;
   std::shared_ptr<OccupancyQuery> occupancy;
   if (device == Device::kHost) {
-    occupancy = std::make_shared<FixedOccupancy>(kHostResidentBlocks);
+    occupancy = std::make_shared<FixedOccupancy>(kHostResidentBlocks, kHostBlockRegisters);
   } else {
-    occupancy = std::make_shared<ModelOccupancy>();
+    occupancy = cuda_model();
   }
-  const Solver solver(KernelLimits::real(), *occupancy);
+  const Solver solver({KernelLimits::real()}, *occupancy);
   std::map<std::tuple<Problem, bool, bool>, std::string> reasons;
   std::vector<CellStatus> result;
-  for (const Implementation& implementation : options.implementations) {
+  for (const Implementation& plain : options.implementations) {
+    if (plain.build != Build::kPlain) continue;
     for (const Variant variant : kVariants) {
-      if (path_of_variant(variant) != *implementation.path) continue;
-      for (const Problem& problem : problems_of(variant)) {
-        const auto boundaries = boundaries_of(problem.expression, variant, implementation, implementation.index_type);
+      if (path_of_variant(variant) != *plain.path) continue;
+      for (const Problem& problem : problems_of(variant, LaunchForm::kResident)) {
+        const auto boundaries = boundaries_of(problem.expression, variant, plain, plain.index_type);
         if (std::find(boundaries.begin(), boundaries.end(), problem.boundary) == boundaries.end()) continue;
         for (const bool backward : {false, true}) {
           for (const Location location : {Location::kStart, Location::kBoundary, Location::kEnd}) {
             const bool needs_crossing = location == Location::kBoundary;
             if (needs_crossing && !boundary_element(problem.expression, problem.boundary, DType::kF16)) continue;
-            CellStatus status;
-            status.cell = {*implementation.path, variant,      backward, implementation.index_type, problem.expression,
-                           problem.boundary,     problem.side, location, LaunchForm::kResident};
-            Target target{
-                variant, implementation, implementation.index_type, problem.expression, problem.boundary, problem.side,
-                true,    backward};
-            if (!needs_crossing && !reached.contains(target)) target.crossed = false;
-            if (reached.contains(target)) {
-              Draws draws(0);
-              status.witness = generator.at(target, draws);
-            } else {
+            const auto add = [&](LaunchForm form) -> CellStatus& {
+              CellStatus& status = result.emplace_back();
+              status.cell = {*plain.path,  variant,  backward, plain.index_type, problem.expression, problem.boundary,
+                             problem.side, location, form};
+              for (const Implementation& implementation : options.implementations) {
+                if (implementation.path != plain.path || implementation.index_type != plain.index_type) continue;
+                Target target{variant,
+                              implementation,
+                              plain.index_type,
+                              problem.expression,
+                              problem.boundary,
+                              problem.side,
+                              true,
+                              backward,
+                              form};
+                if (!needs_crossing && !reached.contains(target)) target.crossed = false;
+                if (status.witness || !reached.contains(target)) continue;
+                Draws draws(0);
+                status.witness = generator.at(target, draws);
+              }
+              return status;
+            };
+            CellStatus& resident = add(LaunchForm::kResident);
+            if (!resident.witness) {
               auto [reason, is_new] =
-                  reasons.try_emplace({problem, needs_crossing, limits_of(implementation.index_type).bits == 32});
-              if (is_new)
-                reason->second = why_unreachable(solver, problem, device, implementation.index_type, needs_crossing);
-              status.reason = reason->second;
+                  reasons.try_emplace({problem, needs_crossing, limits_of(plain.index_type).bits == 32});
+              if (is_new) reason->second = why_unreachable(solver, problem, device, plain.index_type, needs_crossing);
+              resident.reason = reason->second;
             }
-            result.push_back(std::move(status));
+            for (const LaunchForm form : {LaunchForm::kReducedY, LaunchForm::kReducedX, LaunchForm::kRejected}) {
+              CellStatus& status = add(form);
+              if (!status.witness) status.reason = why_not_in_form(variant, plain.index_type, form);
+            }
           }
         }
       }

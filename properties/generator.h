@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "properties/cell.h"
@@ -13,16 +14,12 @@
 
 namespace brink {
 
-/// A stand-in for the occupancy of an H200: 132 multiprocessors of 2,048 threads and 32 blocks, registers no limit.
-class ModelOccupancy : public OccupancyQuery {
- public:
-  Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
-};
-
-/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, ModelOccupancy.
+/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, that of the model
+/// sm_90.
 std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation);
 
-/// True-width implementations, and the scale models of `dispatched`, `spatial` and `last_dim`.
+/// True-width implementations, the scale models of `dispatched`, `spatial` and `last_dim`, and of those short of
+/// registers the ones that each launch form takes: `..._pressure` and `..._ask_once`.
 std::vector<Implementation> default_implementations();
 
 struct GeneratorOptions {
@@ -30,7 +27,7 @@ struct GeneratorOptions {
   std::vector<Implementation> implementations = default_implementations();
   std::vector<DType> dtypes{std::begin(kDTypes), std::end(kDTypes)};
   Device device = Device::kHost;
-  /// The device's own occupancy, or null: host_occupancy() and, for kCuda, ModelOccupancy.
+  /// The device's own occupancy, or null: host_occupancy() and, for kCuda, that of the model sm_90.
   std::shared_ptr<OccupancyQuery> occupancy;
   /// Predict each case to choose the prime (and closed form) for which the symbolic answer is exact.
   bool exact_prime = true;
@@ -40,6 +37,11 @@ struct GeneratorOptions {
 inline constexpr int64_t kGeneratedWorkMax = int64_t{1} << 24;
 /// Elements of a case generated for a GPU.
 inline constexpr int64_t kGeneratedCudaNumelMax = int64_t{1} << 34;
+
+/// Why a generated case leaves a launch alone: more than `device` takes within the limits above. Empty where it does
+/// not.
+std::string device_refusal(Device device, const Decomposition& shape, const SizedLaunch& sized, DType dtype,
+                           IndexType index_type);
 
 /// A sequence of 64-bit numbers that is the same on every machine (splitmix64).
 class Draws {
@@ -71,6 +73,7 @@ struct Target {
   Side side = Side::kAt;
   bool crossed = false;  ///< an element lies at the boundary, so that Location::kBoundary can be looked at
   bool backward = false;
+  LaunchForm form = LaunchForm::kResident;
 
   bool operator==(const Target&) const = default;
   bool operator<(const Target& other) const;
@@ -105,12 +108,5 @@ rc::Gen<Case> boundary_case(const GeneratorOptions& options);
 /// the seed shuffles; 30 cases of 100 take the next one of each path, so 10,000 cases reach every target of the default
 /// options at least twice.
 std::vector<Case> generate_cases(uint64_t seed, int count, const GeneratorOptions& options);
-
-/// Cases that are one step simpler, the boldest first: fewer dimensions, smaller or rounder sizes, dtype f16. Each
-/// comes before `c` in the order of simplicity(), so shrinking ends.
-std::vector<Case> simpler(const Case& c);
-
-/// Smaller is simpler: rank, sum of the sizes, dtype, sign of the axis, seed.
-std::vector<Exact> simplicity(const Case& c);
 
 }  // namespace brink

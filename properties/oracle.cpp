@@ -1,8 +1,11 @@
 #include "properties/oracle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "kernels/replicas/torn_barrier.h"
 #include "kernels/softmax/spatial_address.h"
 #include "properties/column_value.h"
 
@@ -94,6 +97,21 @@ Prediction predict(const Case& c, OccupancyQuery& occupancy, Engine engine) {
   prediction.variant = launching.dispatch.sized.variant;
   prediction.index_type = launching.dispatch.index_type;
   prediction.launch = launching.dispatch.sized.launch;
+  prediction.launch_form = launching.dispatch.sized.form;
+  if (c.implementation.helper != LaunchHelper::kChecked) {
+    const KernelId kernel{c.operation, *prediction.variant, c.dtype, *prediction.index_type, c.implementation.build};
+    if (prediction.reason = launch_refusal(kernel, *prediction.launch, occupancy); !prediction.reason.empty()) {
+      prediction.verdict = Verdict::kLaunchRejected;
+      return prediction;
+    }
+  }
+  if (c.implementation.build == Build::kTornBarrier &&
+      tears_a_barrier(shape, *prediction.variant, *prediction.launch)) {
+    prediction.verdict = Verdict::kFault;
+    prediction.reason = fmt::format("barrier divergence: {} columns are no multiple of block.y {}", shape.inner_size,
+                                    prediction.launch->block_y);
+    return prediction;
+  }
   if (engine == Engine::kTraced) {
     predict_traced(launching, prediction);
   } else {

@@ -79,8 +79,10 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   j["launch"] = nullptr;
   if (outcome.launch) {
     const Launch& l = *outcome.launch;
-    j["launch"] = {
-        {"grid", {l.grid_x, l.grid_y, 1}}, {"block", {l.block_x, l.block_y, 1}}, {"shared_bytes", l.shared_bytes}};
+    j["launch"] = {{"grid", {l.grid_x, l.grid_y, 1}},
+                   {"block", {l.block_x, l.block_y, 1}},
+                   {"shared_bytes", l.shared_bytes},
+                   {"form", name_of(outcome.launch_form)}};
   }
   j["first_overflow"] = nullptr;
   if (outcome.first_overflow) {

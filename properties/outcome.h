@@ -40,7 +40,8 @@ struct Outcome {
   std::optional<Variant> variant;
   std::optional<IndexType> index_type;
   std::optional<Launch> launch;
-  std::optional<FirstOverflow> first_overflow;  ///< predictions only: memory does not show it
+  LaunchForm launch_form = LaunchForm::kResident;  ///< counts where there is a launch
+  std::optional<FirstOverflow> first_overflow;     ///< predictions only: memory does not show it
   std::vector<Box> wrong;
   std::vector<Box> never_written;
   std::vector<Box> contended;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -79,6 +80,17 @@ Receive receive_line(int socket, std::string& buffer, std::string& line, double 
   }
 }
 
+Json kernel_to_json(const KernelId& k) {
+  return {static_cast<int>(k.operation), static_cast<int>(k.variant), static_cast<int>(k.dtype),
+          static_cast<int>(k.index_type), static_cast<int>(k.build)};
+}
+
+KernelId kernel_from_json(const Json& j) {
+  return {static_cast<Operation>(j.at(0).get<int>()), static_cast<Variant>(j.at(1).get<int>()),
+          static_cast<DType>(j.at(2).get<int>()), static_cast<IndexType>(j.at(3).get<int>()),
+          static_cast<Build>(j.at(4).get<int>())};
+}
+
 Json answer(Device device, const Json& request, int socket) {
   if (request.contains("case")) {
     const auto c = parse_case(request.at("case").get<std::string>());
@@ -93,17 +105,25 @@ Json answer(Device device, const Json& request, int socket) {
   }
   if (request.contains("occupancy")) {
     const Json& o = request.at("occupancy");
-    const KernelId kernel{static_cast<Operation>(o.at(0).get<int>()), static_cast<Variant>(o.at(1).get<int>()),
-                          static_cast<DType>(o.at(2).get<int>()), static_cast<IndexType>(o.at(3).get<int>())};
     CudaOccupancy occupancy;
-    const Occupancy found = occupancy.resident_blocks(kernel, o.at(4).get<int64_t>(), o.at(5).get<int64_t>());
+    const Occupancy found =
+        occupancy.resident_blocks(kernel_from_json(o.at(0)), o.at(1).get<int64_t>(), o.at(2).get<int64_t>());
     return {{"error", found.error}, {"blocks", found.resident_blocks}};
+  }
+  if (request.contains("attributes")) {
+    const KernelAttributes a = CudaOccupancy().attributes(kernel_from_json(request.at("attributes")));
+    return {{"error", a.error}, {"values", {a.registers, a.max_threads, a.static_shared_bytes}}};
+  }
+  if (request.contains("limits")) {
+    const DeviceLimits l = CudaOccupancy().limits();
+    return {{"error", l.error}, {"values", {l.threads, l.grid_x, l.grid_y, l.grid_z, l.shared_bytes}}};
   }
   if (device == Device::kHost) return {{"unavailable", ""}, {"description", "host"}};
   const auto reason = cuda_unavailable();
   if (reason) return {{"unavailable", *reason}, {"description", ""}};
   const CudaDevice d = cuda_device();
   return {{"unavailable", ""},
+          {"devices", d.count},
           {"device_name", fmt::format("{}, compute capability {}.{}, {:.0f} GiB", d.name, d.compute_major,
                                       d.compute_minor, static_cast<double>(d.total_bytes) / (1 << 30))},
           {"description",
@@ -272,17 +292,50 @@ std::string Worker::unavailable() { return info().value("unavailable", "the work
 
 std::string Worker::description() { return info().value("description", ""); }
 
+int Worker::device_count() { return info().value("devices", 0); }
+
+Worker::Reply Worker::ask_device(const Json& request) {
+  Reply reply = ask(request, kStartSeconds);
+  if (reply.value) reply.reason = reply.value->value(reply.value->contains("failed") ? "failed" : "error", "");
+  return reply;
+}
+
+DeviceLimits Worker::limits() {
+  if (limits_) return *limits_;
+  DeviceLimits limits;
+  const Reply reply = ask_device({{"limits", true}});
+  if (limits.error = reply.reason; !limits.error.empty()) return limits;
+  const auto values = reply.value->at("values").get<std::array<int64_t, 5>>();
+  limits_ = {"", values[0], values[1], values[2], values[3], values[4]};
+  return *limits_;
+}
+
+KernelAttributes Worker::attributes(const KernelId& kernel) {
+  if (const auto known = attributes_.find(kernel); known != attributes_.end()) return known->second;
+  KernelAttributes attributes;
+  const Reply reply = ask_device({{"attributes", kernel_to_json(kernel)}});
+  if (attributes.error = reply.reason; !attributes.error.empty()) return attributes;
+  const auto values = reply.value->at("values").get<std::array<int64_t, 3>>();
+  attributes = {"", values[0], values[1], values[2]};
+  attributes_[kernel] = attributes;
+  return attributes;
+}
 std::string Worker::device_name() { return info().value("device_name", ""); }
 
 Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
-  const Reply reply =
-      ask({{"occupancy",
-            {static_cast<int>(kernel.operation), static_cast<int>(kernel.variant), static_cast<int>(kernel.dtype),
-             static_cast<int>(kernel.index_type), threads, shared_bytes}}},
-          kStartSeconds);
-  if (!reply.value) return {reply.reason, 0};
-  if (reply.value->contains("failed")) return {reply.value->at("failed").get<std::string>(), 0};
-  return {reply.value->at("error").get<std::string>(), reply.value->at("blocks").get<int64_t>()};
+  const std::tuple question(kernel, threads, shared_bytes);
+  if (const auto known = occupancy_.find(question); known != occupancy_.end()) return known->second;
+  const Reply reply = ask_device({{"occupancy", {kernel_to_json(kernel), threads, shared_bytes}}});
+  if (!reply.reason.empty()) return {reply.reason, 0};
+  const Occupancy answer{"", reply.value->at("blocks").get<int64_t>()};
+  occupancy_.emplace(question, answer);
+  return answer;
+}
+
+DeviceLimits DeviceOccupancy::limits() { return device_ == Device::kHost ? host_.limits() : worker_.limits(); }
+
+KernelAttributes DeviceOccupancy::attributes(const KernelId& kernel) {
+  return device_ == Device::kHost ? host_.attributes(kernel) : worker_.attributes(kernel);
 }
 
 Occupancy DeviceOccupancy::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {

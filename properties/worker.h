@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "properties/execution.h"
@@ -38,7 +37,11 @@ class Worker {
   std::string description();
   /// What of it stays the same from run to run: a GPU's name, capability and memory. Empty for the host.
   std::string device_name();
-  /// The worker's device as launch sizing sees it.
+  /// GPUs that the worker can see; 0 on the host.
+  int device_count();
+  /// The worker's device as launch sizing sees it. Each question is asked once; an error may pass, and is not kept.
+  DeviceLimits limits();
+  KernelAttributes attributes(const KernelId& kernel);
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes);
 
  private:
@@ -52,6 +55,8 @@ class Worker {
   };
   Execution execute_once(const Case& c, const std::vector<Interval>& windows, double limit_seconds, bool& killed);
   Reply ask(const nlohmann::json& request, double limit_seconds);
+  /// A question about the device; the reply's reason is why there is no answer.
+  Reply ask_device(const nlohmann::json& request);
   std::string start();
   void stop() noexcept;
   int reap() noexcept;
@@ -64,14 +69,19 @@ class Worker {
   int socket_ = -1;
   std::string received_;
   std::optional<nlohmann::json> info_;
+  std::optional<DeviceLimits> limits_;
+  std::map<KernelId, KernelAttributes> attributes_;
+  std::map<std::tuple<KernelId, int64_t, int64_t>, Occupancy> occupancy_;
 };
 
-/// Launch sizing's view of a device: the host's own, or a GPU's through its worker, each question asked once.
+/// Launch sizing's view of a device: the host's own, or a GPU's through its worker.
 class DeviceOccupancy : public OccupancyQuery {
  public:
   /// `worker` is used for Device::kCuda only and must outlive this object.
   DeviceOccupancy(Device device, const Implementation& implementation, Worker& worker)
       : device_(device), host_(host_occupancy(implementation)), worker_(worker) {}
+  DeviceLimits limits() override;
+  KernelAttributes attributes(const KernelId& kernel) override;
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
 
  private:

@@ -7,9 +7,10 @@ brink_logs="$brink_root/build/logs"
 
 # Debian package names. build_packages is enough for the brink command; test_packages are needed on top of it for the tests.
 build_packages=(g++ cmake ninja-build ccache libboost-context-dev libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev
-  librapidcheck-dev rapidjson-dev)
+  librapidcheck-dev libclang-rt-14-dev rapidjson-dev)
 test_packages=(libgtest-dev libgmock-dev)
 bench_packages=(libbenchmark-dev)
+slurm_packages=(slurmctld slurmd slurm-client munge jq) # only .ci/run installs them, for tests/tools/slurm_array.sh
 
 die() { # MESSAGE [STATUS]: one line to stderr, then exit (2 unless given)
   printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -47,7 +48,9 @@ has_package() { # DEBIAN_NAME: installed, by whatever means for a tool; by dpkg,
   case "$1" in
     g++) command -v c++ >/dev/null && return 0 || return 1 ;;
     ninja-build) command -v ninja >/dev/null && return 0 || return 1 ;;
-    cmake | ccache | git | clang-format | clang-tidy) command -v "$1" >/dev/null && return 0 || return 1 ;;
+    slurm-client) command -v sbatch >/dev/null && return 0 || return 1 ;;
+    munge) command -v munged >/dev/null && return 0 || return 1 ;;
+    cmake | ccache | git | clang-format | clang-tidy | slurmctld | slurmd | jq) command -v "$1" >/dev/null && return 0 || return 1 ;;
   esac
   if command -v apt-get >/dev/null; then
     return 1
@@ -59,6 +62,7 @@ has_package() { # DEBIAN_NAME: installed, by whatever means for a tool; by dpkg,
     libcli11-dev) has_header CLI/CLI.hpp ;;
     libeigen3-dev) has_header eigen3/Eigen/Core || has_header Eigen/Core ;;
     librapidcheck-dev) has_header rapidcheck.h ;;
+    libclang-rt-14-dev) compgen -G "/usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer_no_main*" >/dev/null ;;
     rapidjson-dev) has_header rapidjson/reader.h ;;
     libgtest-dev) has_header gtest/gtest.h ;;
     libgmock-dev) has_header gmock/gmock.h ;;

@@ -1,5 +1,6 @@
 #include "kernels/execution/host_block.h"
 
+#include <algorithm>
 #include <boost/context/fixedsize_stack.hpp>
 #include <memory>
 #include <utility>
@@ -42,11 +43,25 @@ void HostBlock::start_strand(Strand& strand) {
                                        });
 }
 
-void HostBlock::wait(HostThread& thread, Wait what) {
+void HostBlock::wait(HostThread& thread, Wait what, Barrier barrier) {
   Strand& strand = strands_[static_cast<size_t>(thread.linear())];
   strand.wait = what;
+  strand.barrier = barrier;
   FiberSwitch there(strand.scheduler_stack, &strand.scheduler_stack);
   strand.scheduler = std::move(strand.scheduler).resume();
+}
+
+// Whether some threads wait at a barrier that the others do not wait at.
+bool HostBlock::diverges(size_t threads) {
+  const auto waits = [](const Strand& strand) { return strand.wait == Wait::kBlockBarrier; };
+  const auto end = strands_.begin() + static_cast<std::ptrdiff_t>(threads);
+  const auto first = std::find_if(strands_.begin(), end, waits);
+  if (first == end) return false;
+  divergence_.barrier = first->barrier;
+  divergence_.threads = static_cast<int64_t>(threads);
+  divergence_.waiting = std::count_if(
+      first, end, [&](const Strand& strand) { return waits(strand) && strand.barrier == first->barrier; });
+  return divergence_.waiting != divergence_.threads;
 }
 
 BlockEnd HostBlock::run_together(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
@@ -61,6 +76,8 @@ BlockEnd HostBlock::run_together(const Launch& launch, int64_t loop_limit, int64
     if (slots.size() < threads) slots.resize(threads);
   }
   body_ = &body;
+  divergence_.index_x = index_x;
+  divergence_.index_y = index_y;
   for (size_t i = 0; i < threads; ++i) {
     Strand& strand = strands_[i];
     strand.thread.emplace(*this, launch, loop_limit);
@@ -74,7 +91,6 @@ BlockEnd HostBlock::run_together(const Launch& launch, int64_t loop_limit, int64
   size_t running = threads;
   while (running > 0 && end == BlockEnd::kCompleted) {
     running = 0;
-    size_t at_barrier = 0;
     for (size_t i = 0; i < threads; ++i) {
       Strand& strand = strands_[i];
       if (strand.wait == Wait::kDone) continue;
@@ -84,9 +100,8 @@ BlockEnd HostBlock::run_together(const Launch& launch, int64_t loop_limit, int64
       }
       if (strand.hung) end = BlockEnd::kHang;
       if (strand.wait != Wait::kDone) ++running;
-      if (strand.wait == Wait::kBlockBarrier) ++at_barrier;
     }
-    if (end == BlockEnd::kCompleted && at_barrier > 0 && at_barrier < threads) end = BlockEnd::kBarrierDivergence;
+    if (end == BlockEnd::kCompleted && diverges(threads)) end = BlockEnd::kBarrierDivergence;
   }
   if (end != BlockEnd::kCompleted) strands_.clear();  // unwinds the threads that still wait
   return end;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/execution/fiber_switch.h"
+#include "kernels/softmax/barrier.h"
 #include "kernels/softmax/launch.h"
 
 namespace brink {
@@ -45,7 +46,7 @@ class HostThread {
   int64_t grid_y() const { return launch_->grid_y; }
   LoopGuard loop_guard() const { return LoopGuard(loop_limit_); }
 
-  void sync();
+  void sync(Barrier barrier = Barrier::kUnnamed);
   /// The value of the lane whose x is this one's xor `mask`, in the same block row.
   template <class Acc>
   Acc shuffle_xor(Acc value, int mask);
@@ -74,6 +75,15 @@ class HostThread {
 
 /// How a block ended.
 enum class BlockEnd { kCompleted, kHang, kBarrierDivergence };
+
+/// A barrier that some threads of a block wait at while others do not.
+struct BarrierDivergence {
+  Barrier barrier = Barrier::kUnnamed;
+  int64_t index_x = 0;  ///< of the block
+  int64_t index_y = 0;
+  int64_t waiting = 0;
+  int64_t threads = 0;  ///< of the block
+};
 
 /// Runs the threads of one block. Keeps its fibers and shared memory from block to block.
 class HostBlock {
@@ -105,6 +115,9 @@ class HostBlock {
   BlockEnd run_together(const Launch& launch, int64_t loop_limit, int64_t index_x, int64_t index_y,
                         const std::function<void(HostThread&)>& kernel);
 
+  /// What the last block disagreed about, where it ended with kBarrierDivergence.
+  const BarrierDivergence& divergence() const { return divergence_; }
+
  private:
   friend class HostThread;
   using Body = std::function<void(HostThread&)>;
@@ -116,6 +129,7 @@ class HostBlock {
     StackBounds scheduler_stack;  // of whoever resumed it last
     std::optional<HostThread> thread;
     Wait wait = Wait::kDone;
+    Barrier barrier = Barrier::kUnnamed;  // that it waits at
     bool hung = false;
 
     Strand() = default;
@@ -125,15 +139,17 @@ class HostBlock {
   };
 
   void start_strand(Strand& strand);
-  void wait(HostThread& thread, Wait what);
+  void wait(HostThread& thread, Wait what, Barrier barrier = Barrier::kUnnamed);
+  bool diverges(size_t threads);
 
   std::vector<Strand> strands_;
   const Body* body_ = nullptr;
+  BarrierDivergence divergence_;
   std::vector<double> shared_;
   std::vector<double> exchange_[2];
 };
 
-inline void HostThread::sync() { block_->wait(*this, HostBlock::Wait::kBlockBarrier); }
+inline void HostThread::sync(Barrier barrier) { block_->wait(*this, HostBlock::Wait::kBlockBarrier, barrier); }
 
 template <class Acc>
 Acc HostThread::shuffle_xor(Acc value, int mask) {

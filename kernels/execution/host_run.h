@@ -27,9 +27,11 @@ struct BlockPart {
 };
 
 /// Runs a kernel of this project on the host: every block of the launch, or only `parts` where it is not null. A loop
-/// that takes more than `loop_limit` iterations ends the run as a hang.
+/// that takes more than `loop_limit` iterations ends the run as a hang. Where the threads of a block disagree about a
+/// barrier, `divergence` says which.
 BlockEnd run_on_host(const KernelId& kernel, const Decomposition& shape, const Launch& launch,
-                     const std::vector<BlockPart>* parts, int64_t loop_limit, HostTensors& tensors);
+                     const std::vector<BlockPart>* parts, int64_t loop_limit, HostTensors& tensors,
+                     BarrierDivergence* divergence = nullptr);
 
 /// Iterations after which a loop of this launch counts as one that never ends: more than any takes whose counter does
 /// not wrap. For an 8-bit counter that is as many as it has values, so such a loop really never ends; for a wider one

@@ -3,6 +3,6 @@
 namespace brink {
 
 template BlockEnd run_on_host_typed<double>(const KernelId&, const Decomposition&, const Launch&,
-                                            const std::vector<BlockPart>*, int64_t, HostTensors&);
+                                            const std::vector<BlockPart>*, int64_t, HostTensors&, BarrierDivergence*);
 
 }  // namespace brink

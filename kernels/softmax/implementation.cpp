@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/index/checked.h"
+#include "kernels/replicas/launch_helpers.h"
 
 namespace brink {
 
@@ -16,7 +17,12 @@ int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or
 }  // namespace
 
 std::string Implementation::name() const {
-  if (rule == WidthRule::kFixed) return fmt::format("{}/{}", name_of(*path), name_of(index_type));
+  if (rule == WidthRule::kFixed) {
+    const std::string base = fmt::format("{}/{}", name_of(*path), name_of(index_type));
+    if (helper != LaunchHelper::kChecked) return fmt::format("{}_{}", base, name_of(helper));
+    if (build == Build::kTornBarrier) return base + "_torn_barrier";
+    return build == Build::kPressure ? base + "_pressure" : base;
+  }
   if (rule == WidthRule::kWorkspace) return "workspace";
   if (rule == WidthRule::kNoLaunch) return "no_launch";
   const std::string_view base = rule == WidthRule::kSafe ? "dispatched" : "numel_rule";
@@ -44,6 +50,18 @@ std::vector<Implementation> all_implementations() {
   add(true);
   result.push_back({WidthRule::kWorkspace, IndexType::kI32, std::nullopt});
   result.push_back({WidthRule::kNoLaunch, IndexType::kI32, std::nullopt});
+  constexpr auto kFixed = WidthRule::kFixed;
+  constexpr auto kPressure = Build::kPressure;
+  for (const IndexType type : {IndexType::kU32, IndexType::kI64}) {
+    for (const Path path : {Path::kLastDim, Path::kSpatial}) result.push_back({kFixed, type, path, kPressure});
+  }
+  for (const LaunchHelper helper : kLaunchHelpers) {
+    if (helper == LaunchHelper::kChecked) continue;
+    for (const Path path : {Path::kLastDim, Path::kSpatial}) {
+      result.push_back({kFixed, IndexType::kI64, path, kPressure, helper});
+    }
+  }
+  result.push_back({kFixed, IndexType::kI64, Path::kSpatial, Build::kTornBarrier});
   return result;
 }
 
@@ -83,6 +101,11 @@ int64_t largest_index_value(const Decomposition& shape, const SizedLaunch& sized
   return result;
 }
 
+LaunchRequest launch_request(const Implementation& implementation, const Decomposition& shape, Operation operation,
+                             DType dtype, IndexType index_type) {
+  return {shape, operation, dtype, index_type, implementation.kernel_limits(), implementation.build};
+}
+
 std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation, const Decomposition& shape,
                                             Operation operation, DType dtype, OccupancyQuery& occupancy) {
   if (implementation.path && *implementation.path != path_of(shape)) {
@@ -91,7 +114,8 @@ std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation
   }
   const int64_t max = limits_of(implementation.index_type).max;
   const auto size_for = [&](IndexType type) {
-    return size_launch(shape, operation, dtype, type, implementation.kernel_limits(), occupancy);
+    return plan_launch_with(implementation.helper, launch_request(implementation, shape, operation, dtype, type),
+                            occupancy);
   };
   // Forward and backward must decide alike, so both launches count.
   const auto fits = [&](const SizedLaunch& launch) {
@@ -104,16 +128,16 @@ std::variant<Dispatch, NoDispatch> dispatch(const Implementation& implementation
   const bool safe = implementation.chooses_safely();
   const bool try_narrow = implementation.rule != WidthRule::kNumel || shape.numel() < max;
   if (try_narrow) {
-    auto sized = size_for(implementation.index_type);
-    if (const auto* launch = std::get_if<SizedLaunch>(&sized)) {
-      if (!safe || fits(*launch)) return Dispatch{implementation.index_type, *launch};
+    const LaunchPlan plan = size_for(implementation.index_type);
+    if (plan.launch) {
+      if (!safe || fits(*plan.launch)) return Dispatch{implementation.index_type, *plan.launch};
     } else if (!safe) {
-      return NoDispatch{false, std::get<std::string>(sized)};
+      return NoDispatch{false, plan.reason};
     }
   }
-  auto sized = size_for(IndexType::kI64);
-  if (const auto* launch = std::get_if<SizedLaunch>(&sized)) return Dispatch{IndexType::kI64, *launch};
-  return NoDispatch{false, std::get<std::string>(sized)};
+  const LaunchPlan plan = size_for(IndexType::kI64);
+  if (plan.launch) return Dispatch{IndexType::kI64, *plan.launch};
+  return NoDispatch{false, plan.reason};
 }
 
 }  // namespace brink

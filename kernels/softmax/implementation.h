@@ -20,12 +20,42 @@ enum class WidthRule {
   kNoLaunch,   ///< replica: as kSafe, but nothing is launched; see replicas/no_launch.h
 };
 
+/// Who sizes the launches of an implementation: launch sizing, or a replica of a helper that gets it wrong
+/// (kernels/replicas/launch_helpers.h).
+enum class LaunchHelper {
+  kChecked,      ///< plan_launch()
+  kAskOnce,      ///< asks once and trusts the error code
+  kShrinkYOnly,  ///< gives up when block.y is 1
+  kStaleShared,  ///< does not work out the shared memory anew when a block shrinks
+};
+
+inline constexpr LaunchHelper kLaunchHelpers[] = {LaunchHelper::kChecked, LaunchHelper::kAskOnce,
+                                                  LaunchHelper::kShrinkYOnly, LaunchHelper::kStaleShared};
+
+constexpr std::string_view name_of(LaunchHelper helper) {
+  switch (helper) {
+    case LaunchHelper::kChecked:
+      return "checked";
+    case LaunchHelper::kAskOnce:
+      return "ask_once";
+    case LaunchHelper::kShrinkYOnly:
+      return "shrink_y_only";
+    case LaunchHelper::kStaleShared:
+      break;
+  }
+  return "stale_shared";
+}
+
 /// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, `workspace`,
-/// `no_launch`; a scale model has its index type behind the name: `dispatched/i8`, `numel_rule/u16`.
+/// `no_launch`, ...; a scale model has its index type behind the name: `dispatched/i8`, `numel_rule/u16`. A fixed-width
+/// kernel that is short of registers has that, or the replica that sizes its launches, behind its own:
+/// `spatial/i64_pressure`, `spatial/i64_ask_once`.
 struct Implementation {
   WidthRule rule = WidthRule::kSafe;
   IndexType index_type = IndexType::kI32;
   std::optional<Path> path;  ///< the only path that a fixed-width kernel implements
+  Build build = Build::kPlain;
+  LaunchHelper helper = LaunchHelper::kChecked;
 
   std::string name() const;
   /// Whether this is a scale model: narrow indices, and launches of the same proportions.
@@ -38,8 +68,12 @@ struct Implementation {
 
 std::optional<Implementation> parse_implementation(std::string_view name);
 
-/// Every implementation: the true-width ones first, then their scale models, then replicas that only --impl selects.
+/// Every implementation: the true-width ones first, then their scale models, then those that only --impl selects.
 std::vector<Implementation> all_implementations();
+
+/// What is to be launched where an implementation takes this index type.
+LaunchRequest launch_request(const Implementation& implementation, const Decomposition& shape, Operation operation,
+                             DType dtype, IndexType index_type);
 
 /// What an implementation does with a shape: index type, variant and launch.
 struct Dispatch {

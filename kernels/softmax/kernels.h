@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/softmax/barrier.h"
 #include "kernels/softmax/last_dim_address.h"
 #include "kernels/softmax/launch.h"
 #include "kernels/softmax/operations.h"
@@ -19,13 +20,13 @@ BRINK_HOST_DEVICE Acc reduce_over_x(Thread& thread, Acc value, Combine combine) 
   Acc* row = thread.template shared<Acc>() + static_cast<int64_t>(thread.thread_y()) * thread.block_x();
   const int x = thread.thread_x();
   row[x] = value;
-  thread.sync();
+  thread.sync(Barrier::kValuesStored);
   for (int half = thread.block_x() / 2; half > 0; half /= 2) {
     if (x < half) row[x] = combine(row[x], row[x + half]);
-    thread.sync();
+    thread.sync(Barrier::kHalved);
   }
   value = row[0];
-  thread.sync();
+  thread.sync(Barrier::kResultRead);
   return value;
 }
 

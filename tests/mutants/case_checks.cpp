@@ -122,11 +122,11 @@ std::string known_cells_are_reached() {
     if (!cells_reached(c, p.shape, skipped).empty()) return "cells of a case that was not executed";
     Execution reduced;
     reduced.launched = p.dispatch;
-    reduced.launched->sized.launch.block_y /= 2;
+    reduced.launched->sized.form = LaunchForm::kReducedY;
     reduced.raw.ending = Ending::kCompleted;
     reduced.raw.looked_at = p.windows;
     for (const Cell& cell : cells_reached(c, p.shape, reduced)) {
-      if (cell.launch_form != LaunchForm::kReduced) return "a halved block is not reduced";
+      if (cell.launch_form != LaunchForm::kReducedY) return "a halved block is not reduced";
     }
   }
   Draws draws(2);

@@ -22,6 +22,7 @@ std::string closed_forms_are_the_operations_answers();
 std::string largest_index_values_are_those_of_the_expressions();
 std::string narrow_indices_are_chosen_where_they_fit_both_directions();
 std::string launches_for_small_devices_are_right();
+std::string launches_hold_every_property_on_simulated_devices();
 
 // narrow_checks.cpp
 std::string narrow_runs_are_as_predicted();
@@ -31,10 +32,22 @@ std::string planted_differences_are_reported();
 std::string planted_outcomes_are_findings();
 std::string exit_status_tells_what_is_missing();
 
+// evidence_checks.cpp
+std::string reports_are_no_better_than_what_ran();
+std::string kernels_say_what_ran();
+
 // case_checks.cpp
 std::string windows_show_what_they_must();
 std::string known_cells_are_reached();
 std::string true_width_cases_are_as_predicted();
 std::string generated_cases_are_as_predicted();
+
+// fuzz_checks.cpp
+std::string bytes_are_the_case();
+std::string mutations_cross_boundaries_within_their_limits();
+std::string counters_tell_the_sides_of_a_boundary_apart();
+// shrink_checks.cpp
+std::string shrinking_keeps_the_cause();
+std::string replays_notice_what_changed();
 
 }  // namespace brink

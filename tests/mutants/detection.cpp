@@ -26,6 +26,7 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(memory_notes_what_lies_outside),
       BRINK_CHECK(operations_agree_with_plain_loops),
       BRINK_CHECK(launches_for_small_devices_are_right),
+      BRINK_CHECK(launches_hold_every_property_on_simulated_devices),
       BRINK_CHECK(largest_index_values_are_those_of_the_expressions),
       BRINK_CHECK(closed_forms_tell_wrapped_addresses_apart),
       BRINK_CHECK(planted_differences_are_reported),
@@ -37,7 +38,14 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(true_width_cases_are_as_predicted),
       BRINK_CHECK(closed_forms_are_the_operations_answers),
       BRINK_CHECK(exit_status_tells_what_is_missing),
+      BRINK_CHECK(reports_are_no_better_than_what_ran),
+      BRINK_CHECK(kernels_say_what_ran),
+      BRINK_CHECK(replays_notice_what_changed),
+      BRINK_CHECK(shrinking_keeps_the_cause),
       BRINK_CHECK(generated_cases_are_as_predicted),
+      BRINK_CHECK(bytes_are_the_case),
+      BRINK_CHECK(counters_tell_the_sides_of_a_boundary_apart),
+      BRINK_CHECK(mutations_cross_boundaries_within_their_limits),
   };
 #undef BRINK_CHECK
   return checks;

@@ -8,6 +8,7 @@
 #include "properties/column_value.h"
 #include "properties/execution.h"
 #include "properties/expression_values.h"
+#include "properties/launch_check.h"
 #include "properties/observe.h"
 #include "tests/mutants/checks.h"
 
@@ -347,6 +348,21 @@ std::string launches_for_small_devices_are_right() {
     }
   }
   return "";
+}
+
+std::string launches_hold_every_property_on_simulated_devices() {
+  Draws draws(5);
+  int torn = 0;
+  for (int i = 0; i < 4000; ++i) {
+    LaunchTrial trial = draw_launch_trial(draws);
+    if (std::string problem = launch_problem(trial, LaunchHelper::kChecked); !problem.empty()) {
+      return fmt::format("{}: {}", to_text(trial), problem);
+    }
+    trial.request.build = Build::kTornBarrier;
+    trial.request.index_type = IndexType::kI64;
+    torn += launch_problem(trial, LaunchHelper::kChecked).starts_with("barrier ") ? 1 : 0;
+  }
+  return torn > 0 ? "" : "no torn barrier is noticed";
 }
 
 }  // namespace brink

@@ -98,12 +98,42 @@ mutant(SharingBlocksAreNoPowerOfTwo kernels/softmax/launch.cpp
     @{launch.block_x *= 2;}@]]
   [[launch.block_x += 1;]])
 mutant(BlocksShrinkByOneThread kernels/softmax/launch.cpp
-  [[sized.variant != Variant::kWarp) {
+  [[sized.form = LaunchForm::kReducedX;
       @{launch.block_x /= 2;}@]]
   [[launch.block_x -= 1;]])
 mutant(SharedMemoryIsForHalfTheThreads kernels/softmax/launch.cpp
   [[return shares ? @{launch.threads() * accumulator_bytes(dtype)}@ : 0;]]
   [[launch.threads() / 2 * accumulator_bytes(dtype)]])
+mutant(NoResidentBlockIsEnough kernels/softmax/launch.cpp
+  [[return @{answer.resident_blocks >= 1}@
+             ? ""]]
+  [[true]])
+mutant(AFailedQueryIsTrusted kernels/softmax/launch.cpp
+  [[if (@{!answer.error.empty()}@) return answer.error;]]
+  [[false]])
+mutant(BlocksShrinkInXFirst kernels/softmax/launch.cpp
+  [[if (@{launch.block_y > 1}@) {
+      attempt.decision]]
+  [[launch.block_y > 1 && (launch.block_x == 1 || sized.variant == Variant::kWarp)]])
+mutant(SharedMemoryIsNotWorkedOutAnew kernels/softmax/launch.cpp
+  [[while (true) {
+    @{launch.shared_bytes = shared_bytes_of(launch, sized.variant, request.dtype);}@]]
+  [[]])
+mutant(TheLimitOfThreadsIsTheDevicesAlone kernels/softmax/launch.cpp
+  [[std::min({device.threads, @{attributes.max_threads}@, kQueryThreadsMax});]]
+  [[kQueryThreadsMax]])
+mutant(TheKernelsOwnSharedMemoryIsFree kernels/softmax/launch.cpp
+  [[std::max<int64_t>(@{attributes.static_shared_bytes}@, 0));]]
+  [[int64_t{0}]])
+mutant(TheGridForgetsTheDevicesLimit kernels/softmax/launch.cpp
+  [[const bool fits = @{launch.grid_x >= 1 && launch.grid_x <= std::min(device.grid_x, kDimensionMax)}@ &&]]
+  [[true]])
+mutant(AReducedLaunchIsCalledResident kernels/softmax/launch.cpp
+  [[@{sized.form = LaunchForm::kReducedY;}@]]
+  [[]])
+mutant(ATornBarrierIsNotNoticed kernels/execution/host_block.cpp
+  [[return @{divergence_.waiting != divergence_.threads}@;]]
+  [[false]])
 mutant(TheWidthForgetsTheColumnStep kernels/softmax/implementation.cpp
   [[consider(past(shape.inner_size, launch.grid_y * launch.block_y));]]
   [[]])
@@ -314,7 +344,7 @@ mutant(ContendedElementsAreNoMismatch properties/outcome.cpp
   [[if (!outcome.wrong.empty() || @{!outcome.contended.empty()}@) return Verdict::kMismatch;]]
   [[false]])
 mutant(DispatchedKernelsMayFailAsPredicted properties/examine.cpp
-  [[role == Role::kUser || @{e.c.implementation.rule == WidthRule::kSafe}@;]]
+  [[role == Role::kUser || @{e.c.implementation.chooses_safely()}@;]]
   [[false]])
 mutant(AUsersKernelMayFailAsPredicted properties/examine.cpp
   [[const bool must_be_right = @{role == Role::kUser}@ ||]]
@@ -330,6 +360,36 @@ mutant(NothingExecutedIsOk properties/check.cpp
   [[true]])
 mutant(MissingCellsAreFine properties/check.cpp
   [[return @{missing.empty()}@ &&]]
+  [[true]])
+
+# ---- Evidence and reports --------------------------------------------------------------------------------------------------------
+
+mutant(AReportOfNothingIsOk properties/summary.cpp
+  [[return @{launched > 0}@ && required_not_executed() == 0]]
+  [[true]])
+mutant(AReportForgivesWhatHadToRun properties/summary.cpp
+  [[&& @{required_not_executed() == 0}@ &&]]
+  [[true]])
+mutant(AReportForgivesMissingCells properties/summary.cpp
+  [[&& @{missing_cells().empty()}@ ?]]
+  [[true]])
+mutant(ASkipCountsAsExecutedInAReport properties/summary.cpp
+  [[@{if (r.required) executed_cases_.insert(case_hash(r));}@]]
+  [[executed_cases_.insert(case_hash(r)); for (const auto& [hash, hole] : holes_) executed_cases_.insert(hash);]])
+mutant(AKnownDefectCountsAsRight properties/summary.cpp
+  [[counts.findings : @{r.verdict == "ok"}@ ?]]
+  [[true]])
+mutant(BrokenEvidenceIsFine properties/summary.cpp
+  [[if (@{broken > 0}@) return 2;]]
+  [[false]])
+mutant(AMissingStampIsForgiven properties/execution.cpp
+  [[if (@{raw.ending != Ending::kCompleted || kernel_of(raw.stamp)}@) return;]]
+  [[true]])
+mutant(AnotherKernelsStampIsForgiven properties/comparison.cpp
+  [[if (@{kernel->operation != c.operation || kernel->dtype != c.dtype}@) {]]
+  [[false]])
+mutant(TheLaunchingSideIsBelieved properties/execution.cpp
+  [[if (@{!kernel}@) return launched;]]
   [[true]])
 
 # ---- Boxes, cells, aliased memory ------------------------------------------------------------------------------------------------
@@ -365,6 +425,50 @@ mutant(AWindowsLastPageIsAliased kernels/execution/alias_period.h
   [[page < last / elements]])
 mutant(TheLastPageIsAliased kernels/execution/alias_period.h
   [[@{if (pages.empty() || pages.back() != end) pages.push_back(end);}@]]
+  [[]])
+
+# ---- Fuzzing ---------------------------------------------------------------------------------------------------------------------
+
+mutant(SeedsLoseTheirHighBytes fuzz/case_bytes.cpp
+  [[c.seed = @{take(bytes, kWordBytes)}@;]]
+  [[static_cast<uint32_t>(take(bytes, kWordBytes))]])
+mutant(NegativeAxesAreNotDecoded fuzz/case_bytes.cpp
+  [[c.axis = @{axis % (2 * axes_of(c)) - axes_of(c)}@;]]
+  [[axis % axes_of(c)]])
+mutant(MutationsForgetTheDevice fuzz/case_mutation.cpp
+  [[return @{device_refusal(limits.device, shape, launch.sized, c.dtype, launch.index_type)}@;]]
+  [[std::string()]])
+mutant(MutationsKeepWhatWasNotAskedFor fuzz/case_mutation.cpp
+  [[if (@{!contains(allowed, value)}@) value =]]
+  [[false]])
+mutant(MutationsStopAtTheBoundary fuzz/case_mutation.cpp
+  [[std::max<int64_t>(1, @{side == 0 ? *size - 1 - further : *size + (side == 2 ? further : 0)}@);]]
+  [[*size / 3]])
+mutant(OneAboveCountsAsAtTheBoundary fuzz/boundary_counters.cpp
+  [[if (@{value == at}@) return]]
+  [[value == at || value == at + 1]])
+mutant(DirectionsShareTheirCounters fuzz/boundary_counters.cpp
+  [[const Slot slot{variant, @{!is_forward(c.operation)}@, launched.index_type, expression, boundary};]]
+  [[false]])
+# ---- Shrinking and replays -------------------------------------------------------------------------------------------------------
+
+mutant(ShrinkingForgetsTheExpression properties/shrink.cpp
+  [[@{cause_of(e) == best_.cause}@]]
+  [[true]])
+mutant(PagesCountForNothing properties/simplicity.cpp
+  [[return @{bytes <= kPageBytes}@ ?]]
+  [[true]])
+mutant(NoSizeIsOdd properties/simplicity.cpp
+  [[return @{std::min({above, below, kOddest})}@;]]
+  [[kOddest - kOddest]])
+mutant(ReplayIgnoresTheVerdict properties/replay.cpp
+  [[if (@{e->observed.verdict != expected}@)]]
+  [[false]])
+mutant(ReplayIgnoresTheElements properties/replay.cpp
+  [[if (@{recorded != now}@)]]
+  [[false]])
+mutant(WhatDidNotRunIsNotSaid properties/replay.cpp
+  [[@{result_.not_executed.push_back(fmt::format("{}: {}", c.implementation.name(), e.observed.reason));}@]]
   [[]])
 
 # ---- Equivalent: left out --------------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ TEST(Stamp, OfAnotherKernelThanWasAskedForIsADifference) {
   EXPECT_THAT(differences_with(stamp), SizeIs(1)) << "another index type";
   stamp = e.execution.raw.stamp;
   ++stamp.grid_x;
-  EXPECT_THAT(differences_with(stamp), SizeIs(1)) << "another grid";
+  EXPECT_THAT(differences_with(stamp), Not(IsEmpty())) << "another grid";
 }
 
 TEST_F(EvidenceFile, HoldsOneLineForEachExecution) {

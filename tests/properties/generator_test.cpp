@@ -8,6 +8,7 @@
 #include <set>
 
 #include "properties/oracle.h"
+#include "properties/simplicity.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -28,14 +29,12 @@ const std::vector<Case>& ten_thousand() {
 
 Decomposition shape_of(const Case& c) { return std::get<Decomposition>(decompose(c)); }
 
-// What the case will launch, if anything.
+// What the case will launch, if anything; where that is rejected, what was wanted.
 std::optional<Dispatch> launch_of(const Case& c) {
   const Decomposition shape = shape_of(c);
   if (shape.numel() == 0) return std::nullopt;
   FixedOccupancy occupancy = host_occupancy(c.implementation);
-  const auto decision = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
-  const auto* launch = std::get_if<Dispatch>(&decision);
-  return launch == nullptr ? std::nullopt : std::optional(*launch);
+  return counted_launch(c.implementation, shape, c.operation, c.dtype, occupancy);
 }
 
 std::vector<Cell> cells_predicted(const Case& c) {
@@ -44,7 +43,7 @@ std::vector<Cell> cells_predicted(const Case& c) {
   const Decomposition shape = shape_of(c);
   FixedOccupancy occupancy = host_occupancy(c.implementation);
   const auto windows = choose_windows(c, shape, predict(c, occupancy, Engine::kSymbolic));
-  return cells_of(c, shape, *launch, windows, LaunchForm::kResident);
+  return cells_of(c, shape, *launch, windows, launch->sized.form);
 }
 
 std::string text_of(const std::vector<Case>& cases) {
@@ -191,41 +190,6 @@ TEST(Generator, MakesManyCasesPerSecond) {
     std::cout << kCount / seconds << " cases per second" << (exact_prime ? " with the prime's choice\n" : "\n");
     EXPECT_GT(kCount / seconds, 1000);
   }
-}
-
-TEST(Simpler, CandidatesAreValidAndSimplerAndShrinkingEnds) {
-  const auto& cases = ten_thousand();
-  for (size_t i = 0; i < cases.size(); i += 50) {
-    Case c = cases[i];
-    int steps = 0;
-    while (true) {
-      const auto candidates = simpler(c);
-      for (const Case& candidate : candidates) {
-        ASSERT_EQ(validate(candidate), "");
-        ASSERT_LT(simplicity(candidate), simplicity(c)) << to_text(candidate) << to_text(c);
-        ASSERT_EQ(candidate.implementation, c.implementation);
-        ASSERT_EQ(candidate.operation, c.operation);
-      }
-      if (candidates.empty()) break;
-      c = candidates.back();
-      ASSERT_LT(++steps, 10000);
-      // Steps by one are the last candidates: take the boldest once the case is large.
-      if (!candidates.empty() && shape_of(c).numel() > 1000) c = candidates.front();
-    }
-    // An empty tensor stays empty, on whichever side of the axis the zero is.
-    if (shape_of(cases[i]).numel() == 0) continue;
-    EXPECT_EQ(c.shape, std::vector<int64_t>{1}) << to_text(cases[i]);
-  }
-}
-
-TEST(Simpler, MergesDimensionsWithoutLeavingThePath) {
-  Case c;
-  c.shape = {2, 3, 5, 7, 11};
-  c.axis = 2;
-  c.implementation = *parse_implementation("dispatched");
-  EXPECT_EQ(simpler(c).front().shape, (std::vector<int64_t>{6, 5, 77}));
-  c.axis = -1;
-  EXPECT_EQ(simpler(c).front().shape, (std::vector<int64_t>{210, 11}));
 }
 
 TEST(BoundaryCase, IsARapidCheckGeneratorThatShrinks) {

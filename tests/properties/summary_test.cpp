@@ -65,9 +65,9 @@ TEST(Summary, AHoleIsFilledByAnotherRunOfTheSameCase) {
 
 TEST(Summary, APlannedCellThatNobodyReachedIsMissing) {
   EvidenceRecord planned = record("not_executed");
-  planned.planned = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above start,end"}};
+  planned.planned = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above start,end"}, ""};
   EvidenceRecord reached = record("ok");
-  reached.reached = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above end"}};
+  reached.reached = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above end"}, ""};
   const Summary summary = summary_of({planned, reached});
   const auto missing = summary.missing_cells();
   ASSERT_THAT(missing, SizeIs(1));
@@ -92,7 +92,7 @@ TEST(Summary, AFindingCountsMoreThanAHoleAndABrokenLineMost) {
 
 TEST(Summary, AKnownDefectThatFailedAsPredictedIsNeitherRightNorAFinding) {
   EvidenceRecord defect = record("mismatch");
-  defect.reached = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above end"}};
+  defect.reached = {"spatial/columns backward u32", "resident", {"element_offset 2^32-1 above end"}, ""};
   const Summary summary = summary_of({defect});
   EXPECT_EQ(summary.defects, 1);
   EXPECT_EQ(summary.exit_status(), 0);
@@ -140,6 +140,21 @@ TEST(Summary, PackedCellsAreUnpacked) {
   EXPECT_THAT(unpacked("last_dim/warp forward i64|resident|row_base 2^31-1 at start,end"),
               ElementsAre("last_dim/warp forward i64 row_base 2^31-1 at start resident",
                           "last_dim/warp forward i64 row_base 2^31-1 at end resident"));
+}
+
+TEST(Summary, MatrixCellsAreThoseOfTheCaseAndTheLaunch) {
+  EvidenceRecord r = record("ok");
+  r.shape = {1, 2, 2147483649};
+  r.axis = -2;
+  r.dtype = "f16";
+  r.implementation = "spatial/u32";
+  r.reached = {"spatial/columns backward u32", "resident", {}, "start,2^32-1"};
+  const Summary summary = summary_of({r});
+  ASSERT_THAT(summary.matrix_reached, SizeIs(1));
+  EXPECT_THAT(
+      unpacked_matrix(summary.matrix_reached.begin()->first),
+      ElementsAre("spatial/columns backward non-last inner>1 >2^32-1 start spatial/u32 u32 resident f16 sparse",
+                  "spatial/columns backward non-last inner>1 >2^32-1 2^32-1 spatial/u32 u32 resident f16 sparse"));
 }
 
 std::string parsed(const std::string& line) {

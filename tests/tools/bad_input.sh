@@ -23,6 +23,14 @@ rejects() {
 
 seed=(--op softmax_backward --shape "1,2,2147483649" --axis 1)
 
+rejects "unknown device model \"sm_1\"" launch "${seed[@]}" --device-model sm_1
+rejects "registers" launch "${seed[@]}" --device-model sm_90 --registers 0
+rejects "registers" launch "${seed[@]}" --registers 40
+rejects "shape" launch --impl spatial/u32
+rejects "axis 3 is out of range" launch --shape "1,2,3" --axis 3
+rejects "sofmax" launch "${seed[@]:2}" --op sofmax
+rejects "gpu" launch "${seed[@]}" --device gpu
+
 for command in run predict; do
   rejects "negative size -2" "$command" --shape "1,-2,3" --axis 1
   rejects "overflows int64" "$command" --shape "4294967296,4294967296,4294967296" --axis 1

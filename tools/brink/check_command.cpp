@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 
 #include "tools/brink/commands.h"
@@ -11,23 +10,6 @@
 namespace brink {
 
 namespace {
-
-// Reads 90, 90s, 10m or 8h as seconds.
-double parse_duration(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || factor == 0 || !(value > 0) || !std::isfinite(value)) {
-    throw UsageError{fmt::format("--time {}: expected a duration such as 90s, 10m or 8h", text)};
-  }
-  return value * factor;
-}
 
 std::string counts_text(const std::map<std::string, int64_t>& counts) {
   std::string text;
@@ -144,7 +126,7 @@ CheckOptions to_check_options(const Options& options) {
   CheckOptions result;
   result.seed = options.seed;
   if (options.cases != 0) result.cases = options.cases;
-  if (!options.time.empty()) result.seconds = parse_duration(options.time);
+  if (!options.time.empty()) result.seconds = parse_duration(options.time, false);
   result.limit_seconds = options.limit;
   result.generator.device = parse_device(options.device);
   if (!options.operations.empty()) {
@@ -155,10 +137,7 @@ CheckOptions to_check_options(const Options& options) {
     result.generator.implementations = {implementation_option(options.implementation)};
     result.role = Role::kUser;
   }
-  if (!options.memory.empty()) {
-    result.memory = parse_memory_kind(options.memory);
-    if (!result.memory) throw UsageError{fmt::format("unknown memory \"{}\"", options.memory)};
-  }
+  if (!options.memory.empty()) result.memory = memory_option(options.memory);
   return result;
 }
 

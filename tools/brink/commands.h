@@ -8,6 +8,10 @@ namespace brink {
 void add_check(CLI::App& app, int& status);
 void add_predict(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
+void add_shrink(CLI::App& app, int& status);
+void add_replay(CLI::App& app, int& status);
+void add_fuzz(CLI::App& app, int& status);
+void add_launch(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 

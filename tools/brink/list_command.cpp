@@ -30,7 +30,13 @@ void add_list(CLI::App& app, int& /*status*/) {
         what = fmt::format("always {}{}", type, i.index_type == IndexType::kI64 ? "" : ": a known defect");
       }
       if (i.scaled()) what += "; a scale model";
-      fmt::print("{:<16} {}\n", i.name(), what);
+      if (i.build != Build::kPlain) what += "; short of registers";
+      if (i.build == Build::kTornBarrier)
+        what += "; defect replica: threads disagree about a barrier in reduced blocks";
+      if (i.helper == LaunchHelper::kAskOnce) what += "; defect replica: its launches are sized by asking once";
+      if (i.helper == LaunchHelper::kShrinkYOnly) what += "; defect replica: its launches shrink in y alone";
+      if (i.helper == LaunchHelper::kStaleShared) what += "; defect replica: its shared memory stays the first block's";
+      fmt::print("{:<26} {}\n", i.name(), what);
     }
   });
   struct CellOptions {

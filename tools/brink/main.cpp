@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/brink/commands.h"
+#include "tools/brink/fuzz_job.h"
 #include "tools/brink/options.h"
 
 namespace {
@@ -27,6 +28,10 @@ int run(int argc, char** argv) {
     brink::add_check(app, status);
     brink::add_predict(app, status);
     brink::add_run(app, status);
+    brink::add_shrink(app, status);
+    brink::add_replay(app, status);
+    brink::add_fuzz(app, status);
+    brink::add_launch(app, status);
     brink::add_list(app, status);
     brink::add_report(app, status);
     try {
@@ -38,6 +43,9 @@ int run(int argc, char** argv) {
     return status;
   } catch (const brink::UsageError& e) {
     fmt::print(stderr, "brink: {}\n", e.message);
+  } catch (const brink::NotExecuted& e) {
+    fmt::print(stderr, "brink: {}\n", e.message);
+    return brink::kExitNotExecuted;
   } catch (const std::exception& e) {
     fmt::print(stderr, "brink: {}\n", e.what());
   }
@@ -48,6 +56,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (brink::is_corpus_merge(argv[0])) return brink::run_corpus_merge(argc, argv);
     const int status = run(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
     std::fputs("brink: the output could not be written\n", stderr);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "kernels/index/checked.h"
 #include "properties/best_prime.h"
 
 namespace brink {
@@ -110,6 +111,38 @@ Implementation implementation_option(const std::string& name) {
   return named(parse_implementation, name, "implementation", "see brink list implementations");
 }
 
+MemoryKind memory_option(const std::string& name) {
+  return named(parse_memory_kind, name, "memory", "expected sparse, aliased or dense");
+}
+
+double parse_duration(const std::string& text, bool zero_allowed) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (used == 0 || factor == 0 || !std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed)) {
+    throw UsageError{fmt::format("--time {}: expected a duration such as 90s, 10m or 8h", text)};
+  }
+  return value * factor;
+}
+
+int64_t parse_bytes(std::string_view option, const std::string& text) {
+  int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(stop, static_cast<size_t>(text.data() + text.size() - stop));
+  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
+  const auto bytes = shift < 0 ? std::nullopt : checked_mul(value, int64_t{1} << shift);
+  if (error != std::errc() || !bytes || value <= 0) {
+    throw UsageError{fmt::format("{} {}: expected an amount of memory such as 512MiB or 4GiB", option, text)};
+  }
+  return *bytes;
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
@@ -130,7 +163,7 @@ Case CaseOptions::to_case(Device device) const {
     auto parsed = parse_case(read_file(file));
     if (const auto* error = std::get_if<std::string>(&parsed)) throw UsageError{fmt::format("{}: {}", file, *error)};
     c = std::get<Case>(parsed);
-    if (!memory.empty()) c.memory = named(parse_memory_kind, memory, "memory", "expected sparse, aliased or dense");
+    if (!memory.empty()) c.memory = memory_option(memory);
     return c;
   }
   c.operation = operation_option(operation);
@@ -141,7 +174,7 @@ Case CaseOptions::to_case(Device device) const {
   c.family = named(parse_form_family, form, "closed form", "expected coded, seed or coded_output");
   c.seed = seed;
   c.memory = device == Device::kHost ? MemoryKind::kSparse : MemoryKind::kAliased;
-  if (!memory.empty()) c.memory = named(parse_memory_kind, memory, "memory", "expected sparse, aliased or dense");
+  if (!memory.empty()) c.memory = memory_option(memory);
   if (prime != 0) c.prime = prime;
   if (const std::string error = validate(c); !error.empty()) throw UsageError{error};
   if (prime == 0) choose_prime(c);

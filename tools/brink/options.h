@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "properties/evidence.h"
@@ -11,6 +12,11 @@ namespace brink {
 
 /// A user's mistake: one line for standard error, exit status 2.
 struct UsageError {
+  std::string message;
+};
+
+/// What was asked for needs something that is not here, such as a GPU: one line, exit status 3.
+struct NotExecuted {
   std::string message;
 };
 
@@ -60,6 +66,11 @@ Device parse_device(const std::string& name);
 Operation operation_option(const std::string& name);
 DType dtype_option(const std::string& name);
 Implementation implementation_option(const std::string& name);
+MemoryKind memory_option(const std::string& name);
+/// Reads 90, 90s, 10m or 8h, the value of --time, as seconds; throws UsageError.
+double parse_duration(const std::string& text, bool zero_allowed);
+/// Reads 512MiB, 4GiB or a number of bytes; throws UsageError that names `option`.
+int64_t parse_bytes(std::string_view option, const std::string& text);
 std::string read_file(const std::string& path);
 
 }  // namespace brink

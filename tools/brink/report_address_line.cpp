@@ -118,6 +118,10 @@ std::string address_line_svg(const Json& evidence) {
   const auto numel = static_cast<double>(s->numel());
   // An overflow far behind the tensor, such as that of a loop counter, is told in words alone.
   const bool drawn = !exact.empty() && from >= 0 && from <= 2 * numel;
+  const Json& observed = evidence.at("observed");
+  const bool has_marks =
+      observed.contains("wrong") || observed.contains("never_written") || observed.contains("contended");
+  if (!drawn && !has_marks) return "";
   Scale scale{0, numel};
   if (drawn) scale = {std::min(0.0, static_cast<double>(to)), std::max(numel, from)};
   const double margin = (scale.last - scale.first) * 0.02;
@@ -130,16 +134,16 @@ std::string address_line_svg(const Json& evidence) {
     text += fmt::format(" The first overflow: {} is {} and becomes {}.", overflow.at("expression").get<std::string>(),
                         exact, to);
   }
+  const double top = drawn ? 0 : kBarTop - 16;  // an arrow needs room above the bars
   const int bits = limits_of(c->implementation.index_type).bits;
   std::string svg = fmt::format(
-      R"(<svg class="line" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">
+      R"(<svg class="line" viewBox="0 {:.0f} {:.0f} {:.0f}" role="img" aria-label="{}">
 )",
-      kWidth, kHeight, escaped(text));
+      top, kWidth, kHeight - top, escaped(text));
   svg += bars(scale, rows, row_size);
   for (const int power : bits >= 32 ? std::vector<int>{31, 32} : std::vector<int>{bits - 1, bits}) {
     svg += limit(scale, power);
   }
-  const Json& observed = evidence.at("observed");
   svg += marks(scale, *s, observed, "wrong", "\u2717", kMarksTop);
   svg += marks(scale, *s, observed, "never_written", "\u25cb", kMarksTop + 9);
   svg += marks(scale, *s, observed, "contended", "\u2016", kMarksTop + 18);

@@ -52,7 +52,7 @@ pre { margin: 10px 0 0; padding: 10px 12px; background: var(--page); border: 1px
 nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; padding: 0; margin: 18px 0 0; }
 .finding { background: var(--panel); border: 1px solid var(--rule); border-left: 6px solid var(--failed);
   border-radius: 6px; padding: 2px 16px 14px; margin: 14px 0; }
-.finding h3 { margin-top: 12px; }
+.finding h3 { margin-top: 12px; } .finding p { max-width: none; }
 .finding ul { margin: 6px 0; padding-left: 20px; }
 .cross { color: var(--failed); }
 .soft { color: var(--soft); }
@@ -98,7 +98,7 @@ footer { color: var(--soft); font-size: 0.86rem; padding: 32px 20px 48px; }
 // The symbols of the states, 12 by 12, used by reference.
 constexpr std::string_view kSymbols =
     R"svg(<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>
-<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker>
+<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker>
 <g id="c-failed"><rect class="s-failed" width="12" height="12" rx="2"/><path class="g" d="M3.5 3.5l5 5m0-5l-5 5"/></g>
 <g id="c-not_executed"><rect class="s-not_executed" width="12" height="12" rx="2"/><path class="g" d="M6 2.6v4.2m0 2.4v.1"/></g>
 <g id="c-known_defect"><rect class="s-known_defect" width="12" height="12" rx="2"/><path class="g fill" d="M6 2.5 9.5 6 6 9.5 2.5 6z"/></g>
@@ -157,6 +157,7 @@ std::string comparison_table(const Json& evidence) {
       "<thead><tr><th scope=\"col\"></th><th scope=\"col\">Predicted</th><th scope=\"col\">Observed</th></tr></thead>\n"
       "<tbody>\n";
   const auto row = [&](const char* name, const std::string& predicted, const std::string& observed) {
+    if (predicted == "none" && observed == "none") return;
     const bool differs = predicted != observed;
     html += fmt::format("<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{}{}</td></tr>\n",
                         differs ? " class=\"differs\"" : "", name, escaped(predicted),

@@ -35,8 +35,9 @@ std::string intervals_text(const std::vector<Interval>& intervals) {
 
 std::string launch_text(const Outcome& o) {
   if (!o.launch) return "none";
-  return fmt::format("grid ({}, {}) block ({}, {})", o.launch->grid_x, o.launch->grid_y, o.launch->block_x,
-                     o.launch->block_y);
+  const std::string form = o.launch_form == LaunchForm::kResident ? "" : fmt::format(" {}", name_of(o.launch_form));
+  return fmt::format("grid ({}, {}) block ({}, {}){}", o.launch->grid_x, o.launch->grid_y, o.launch->block_x,
+                     o.launch->block_y, form);
 }
 
 std::string path_text(const Outcome& o) {

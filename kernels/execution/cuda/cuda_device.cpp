@@ -9,6 +9,14 @@
 
 namespace brink {
 
+namespace {
+
+std::string no_kernel(const KernelId& kernel) {
+  return "no such GPU kernel of index type " + std::string(name_of(kernel.index_type));
+}
+
+}  // namespace
+
 std::optional<std::string> cuda_unavailable() {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
@@ -41,7 +49,8 @@ CudaDevice cuda_device() {
   cudaDeviceProp properties{};
   size_t free_bytes = 0;
   size_t total_bytes = 0;
-  const bool known = cudaGetDevice(&id) == cudaSuccess && cudaGetDeviceProperties(&properties, id) == cudaSuccess &&
+  const bool known = cudaGetDeviceCount(&device.count) == cudaSuccess && cudaGetDevice(&id) == cudaSuccess &&
+                     cudaGetDeviceProperties(&properties, id) == cudaSuccess &&
                      cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess;
   if (!known) {
     cudaGetLastError();
@@ -59,9 +68,49 @@ CudaDevice cuda_device() {
   return device;
 }
 
+DeviceLimits CudaOccupancy::limits() {
+  DeviceLimits limits;
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const auto read = [&](cudaDeviceAttr attribute, int64_t& value) {
+    int found = 0;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&found, attribute, device);
+    value = found;
+  };
+  read(cudaDevAttrMaxThreadsPerBlock, limits.threads);
+  read(cudaDevAttrMaxGridDimX, limits.grid_x);
+  read(cudaDevAttrMaxGridDimY, limits.grid_y);
+  read(cudaDevAttrMaxGridDimZ, limits.grid_z);
+  read(cudaDevAttrMaxSharedMemoryPerBlock, limits.shared_bytes);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    limits.error = cudaGetErrorString(error);
+  }
+  return limits;
+}
+
+KernelAttributes CudaOccupancy::attributes(const KernelId& kernel) {
+  KernelAttributes attributes;
+  const void* function = kernel_function(kernel);
+  if (function == nullptr) {
+    attributes.error = no_kernel(kernel);
+    return attributes;
+  }
+  cudaFuncAttributes found{};
+  if (const cudaError_t error = cudaFuncGetAttributes(&found, function); error != cudaSuccess) {
+    cudaGetLastError();
+    attributes.error = cudaGetErrorString(error);
+    return attributes;
+  }
+  attributes.registers = found.numRegs;
+  attributes.max_threads = found.maxThreadsPerBlock;
+  attributes.static_shared_bytes = static_cast<int64_t>(found.sharedSizeBytes);
+  return attributes;
+}
+
 Occupancy CudaOccupancy::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
   const void* function = kernel_function(kernel);
-  if (function == nullptr) return {"no GPU kernel of index type " + std::string(name_of(kernel.index_type)), 0};
+  if (function == nullptr) return {no_kernel(kernel), 0};
   if (threads < 1 || threads > std::numeric_limits<int>::max() || shared_bytes < 0) {
     return {"threads or shared memory of a block out of range", 0};
   }

@@ -16,6 +16,7 @@ std::optional<std::string> cuda_unavailable();
 
 /// The GPU that kernels of this process run on.
 struct CudaDevice {
+  int count = 0;  ///< of GPUs that this process can see; the rest is about the current one
   std::string name;
   int sm_count = 0;
   int compute_major = 0;
@@ -30,10 +31,12 @@ struct CudaDevice {
 /// All zero where cuda_unavailable() gives a reason.
 CudaDevice cuda_device();
 
-/// Launch-sizing answers of the CUDA runtime about this project's real kernels. An index type without a GPU kernel gets
-/// an error.
+/// Launch-sizing answers of the CUDA runtime about this project's real kernels. A kernel that is not there on a GPU
+/// gets an error.
 class CudaOccupancy : public OccupancyQuery {
  public:
+  DeviceLimits limits() override;
+  KernelAttributes attributes(const KernelId& kernel) override;
   Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
 };
 

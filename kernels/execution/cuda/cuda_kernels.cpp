@@ -10,7 +10,7 @@ extern template const void* kernel_function_typed<float>(const KernelId&);
 extern template const void* kernel_function_typed<double>(const KernelId&);
 
 const void* kernel_function(const KernelId& kernel) {
-  if (!has_cuda_kernel(kernel.index_type)) return nullptr;
+  if (!has_cuda_kernel(kernel.build, kernel.index_type)) return nullptr;
   return with_dtype(kernel.dtype, [&](auto element) { return kernel_function_typed<decltype(element)>(kernel); });
 }
 

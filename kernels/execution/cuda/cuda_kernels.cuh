@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/execution/cuda/cuda_kernels.h"
 #include "kernels/index/arithmetic.h"
@@ -29,7 +30,7 @@ class CudaThread {
   __device__ int64_t grid_y() const { return gridDim.y; }
   __device__ NoLoopGuard loop_guard() const { return {}; }
 
-  __device__ void sync() { __syncthreads(); }
+  __device__ void sync(Barrier /*barrier*/) { __syncthreads(); }
   /// The value of the lane whose x is this one's xor `mask`. Only the lanes of this block row take part: block.x is a
   /// power of two of at most 32, and the rows of a warp may be in different iterations.
   template <class Acc>
@@ -101,27 +102,66 @@ class CudaMemory {
   CudaTensors tensors_;
 };
 
+/// The grid's first thread says which kernel this is.
+template <class T, Operation kOperation, Variant kVariant, class I>
+__device__ void leave_stamp(const CudaTensors& tensors, const CudaThread& thread) {
+  const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
+  if (is_first && tensors.stamp != nullptr) *tensors.stamp = stamp_of<T, kOperation, kVariant, I>(thread);
+}
+
 /// The entry point of every kernel: the body is run_kernel's, as on the host.
 template <class T, Operation kOperation, Variant kVariant, class I>
 __global__ void cuda_kernel(CudaTensors tensors, Decomposition shape) {
   CudaThread thread;
-  const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
-  if (is_first && tensors.stamp != nullptr) *tensors.stamp = stamp_of<T, kOperation, kVariant, I>(thread);
+  leave_stamp<T, kOperation, kVariant, I>(tensors, thread);
   const CudaMemory<T> memory(tensors);
   run_kernel<kOperation, kVariant, I>(thread, memory, shape);
 }
 
+/// Values that a kernel of Build::kPressure holds in registers from its first instruction to its last: as many index
+/// values as a kernel that is unrolled over a column has offsets. 56 of 64 bits are 112 registers, and more than 128
+/// with the kernel's own: neither 1,024 nor 512 threads fit in a register file of 65,536.
+inline constexpr int kHeldValues = 56;
+/// Zeros, which the compiler has to read and to keep: volatile.
+static __device__ volatile unsigned long long brink_zeros[kHeldValues];
+
+/// The same body, short of registers.
+template <class T, Operation kOperation, Variant kVariant, class I>
+__global__ void cuda_kernel_under_pressure(CudaTensors tensors, Decomposition shape) {
+  CudaThread thread;
+  leave_stamp<T, kOperation, kVariant, I>(tensors, thread);
+  I held[kHeldValues];
+#pragma unroll
+  for (int k = 0; k < kHeldValues; ++k) held[k] = static_cast<I>(brink_zeros[k]);
+  const CudaMemory<T> memory(tensors);
+  run_kernel<kOperation, kVariant, I>(thread, memory, shape);
+  I changed = 0;
+#pragma unroll
+  for (int k = 0; k < kHeldValues; ++k) changed |= held[k] ^ static_cast<I>(brink_zeros[k]);
+  if (changed != 0) brink_zeros[0] = 0;  // never: but without a use nothing would be held
+}
+
 namespace detail {
 
+template <class T, Operation kOperation, Variant kVariant, class I>
+const void* function_of_build(Build build) {
+  if constexpr (!std::is_same_v<I, int32_t>) {
+    if (build == Build::kPressure) {
+      return reinterpret_cast<const void*>(&cuda_kernel_under_pressure<T, kOperation, kVariant, I>);
+    }
+  }
+  return reinterpret_cast<const void*>(&cuda_kernel<T, kOperation, kVariant, I>);
+}
+
 template <class T, Operation kOperation, Variant kVariant>
-const void* function_of_index(IndexType type) {
-  switch (type) {
+const void* function_of_index(const KernelId& kernel) {
+  switch (kernel.index_type) {
     case IndexType::kU32:
-      return reinterpret_cast<const void*>(&cuda_kernel<T, kOperation, kVariant, uint32_t>);
+      return function_of_build<T, kOperation, kVariant, uint32_t>(kernel.build);
     case IndexType::kI32:
-      return reinterpret_cast<const void*>(&cuda_kernel<T, kOperation, kVariant, int32_t>);
+      return function_of_build<T, kOperation, kVariant, int32_t>(kernel.build);
     case IndexType::kI64:
-      return reinterpret_cast<const void*>(&cuda_kernel<T, kOperation, kVariant, int64_t>);
+      return function_of_build<T, kOperation, kVariant, int64_t>(kernel.build);
     default:
       return nullptr;
   }
@@ -131,15 +171,15 @@ template <class T, Operation kOperation>
 const void* function_of_variant(const KernelId& kernel) {
   switch (kernel.variant) {
     case Variant::kWarp:
-      return function_of_index<T, kOperation, Variant::kWarp>(kernel.index_type);
+      return function_of_index<T, kOperation, Variant::kWarp>(kernel);
     case Variant::kBlock:
-      return function_of_index<T, kOperation, Variant::kBlock>(kernel.index_type);
+      return function_of_index<T, kOperation, Variant::kBlock>(kernel);
     case Variant::kColumns:
-      return function_of_index<T, kOperation, Variant::kColumns>(kernel.index_type);
+      return function_of_index<T, kOperation, Variant::kColumns>(kernel);
     case Variant::kReduce:
       break;
   }
-  return function_of_index<T, kOperation, Variant::kReduce>(kernel.index_type);
+  return function_of_index<T, kOperation, Variant::kReduce>(kernel);
 }
 
 }  // namespace detail

@@ -13,9 +13,12 @@ struct CudaTensors {
   KernelStamp* stamp = nullptr;  ///< where the grid's first thread leaves its stamp, unless null
 };
 
-/// Whether there is a GPU kernel of this index type: u32, i32 and i64; scale models run on the host alone.
-constexpr bool has_cuda_kernel(IndexType type) {
-  return type == IndexType::kU32 || type == IndexType::kI32 || type == IndexType::kI64;
+/// Whether there is a GPU kernel: u32, i32 and i64 plain, u32 and i64 short of registers. Scale models run on the host
+/// alone, and so does the torn barrier: what a GPU makes of that is undefined.
+constexpr bool has_cuda_kernel(Build build, IndexType type) {
+  const bool wide = type == IndexType::kU32 || type == IndexType::kI64;
+  if (build == Build::kPressure) return wide;
+  return build == Build::kPlain && (wide || type == IndexType::kI32);
 }
 
 /// The __global__ function of a kernel, as the CUDA runtime takes it; null where has_cuda_kernel() is false. Its

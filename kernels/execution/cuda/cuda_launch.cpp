@@ -52,11 +52,12 @@ CudaLaunchResult launch_on_cuda(const KernelId& kernel, const Launch& launch, co
                                 const CudaTensors& tensors) {
   const void* function = kernel_function(kernel);
   if (function == nullptr) {
-    return {CudaLaunchEnd::kNotExecuted, "no GPU kernel of index type " + std::string(name_of(kernel.index_type)), 0};
+    return {CudaLaunchEnd::kNotExecuted, "no such GPU kernel of index type " + std::string(name_of(kernel.index_type)),
+            0};
   }
-  if (!fits(launch.grid_x, 1) || !fits(launch.grid_y, 1) || !fits(launch.block_x, 1) || !fits(launch.block_y, 1) ||
+  if (!fits(launch.grid_x, 0) || !fits(launch.grid_y, 0) || !fits(launch.block_x, 1) || !fits(launch.block_y, 1) ||
       !fits(launch.shared_bytes, 0)) {
-    return {CudaLaunchEnd::kRejected, "a launch dimension is not in 1 .. 2^32 - 1", 0};
+    return {CudaLaunchEnd::kRejected, "a launch dimension does not fit in 32 bits, or a block has no threads", 0};
   }
   CudaEvent start;
   CudaEvent stop;

@@ -23,7 +23,8 @@ struct CudaLaunchResult {
 };
 
 /// Launches a kernel on the default stream and waits for it; there is no time limit. Grid, block and shared bytes go to
-/// the driver as they are: those beyond 32 bits, or below 1 (shared bytes: below 0), are rejected here.
+/// the driver as they are, which refuses a grid of 0 blocks itself: those beyond 32 bits or below 0, and blocks below
+/// 1, are rejected here.
 CudaLaunchResult launch_on_cuda(const KernelId& kernel, const Launch& launch, const Decomposition& shape,
                                 const CudaTensors& tensors);
 

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "fuzz/case_bytes.h"
+#include "properties/replay.h"
+#include "properties/shrink.h"
+#include "tools/brink/commands.h"
+#include "tools/brink/options.h"
+#include "tools/brink/text.h"
+
+namespace brink {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;
+  std::string comment;
+  std::string device = "host";
+  double limit = 60;
+  bool json = false;
+};
+
+// A case to shrink, and how it was found.
+struct Failing {
+  Case c;
+  Device recorded_on = Device::kHost;
+  Role role = Role::kUser;
+};
+
+Failing failing_of(const SavedCase& saved) {
+  if (const auto* finding = std::get_if<Finding>(&saved)) return {finding->smallest, finding->device, finding->role};
+  if (const auto* regression = std::get_if<Regression>(&saved)) return {regression->c, regression->device, Role::kUser};
+  return {std::get<Case>(saved)};
+}
+
+// Reads a finding, a case, a regression, or what libFuzzer keeps (such as its crash files): a case as bytes. Text has
+// no zero bytes; a case's bytes always have.
+Failing read_failing(const std::string& path) {
+  const std::string content = read_file(path);
+  if (content.find('\0') == std::string::npos) {
+    const auto saved = parse_saved_case(content);
+    if (const auto* error = std::get_if<std::string>(&saved)) throw UsageError{fmt::format("{}: {}", path, *error)};
+    return failing_of(std::get<SavedCase>(saved));
+  }
+  const std::vector<uint8_t> bytes(content.begin(), content.end());
+  const Case c = decode(bytes);
+  if (const std::string error = validate(c); !error.empty()) {
+    throw UsageError{fmt::format("{}: the bytes are no valid case: {}", path, error)};
+  }
+  return {c};
+}
+
+std::string kept_text(const Examination& e) {
+  const auto& overflow = e.prediction.first_overflow;
+  return fmt::format("{}, {}, path {}, index type {}, expression {}, verdict {}{}", name_of(e.c.operation),
+                     e.c.implementation.name(), name_of(e.observed.path),
+                     e.observed.index_type ? name_of(*e.observed.index_type) : "none",
+                     name_of(overflow ? overflow->overflow.expression : Expression::kNone), name_of(e.observed.verdict),
+                     e.differences.empty() ? "" : " (not as predicted)");
+}
+
+}  // namespace
+
+void add_shrink(CLI::App& app, int& status) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("shrink", "look for the simplest case that fails as a finding or a case does, and keep it");
+  command->add_option("file", options->file, "a finding or a case (JSON), or a crash file of libFuzzer")->required();
+  command->add_option("-o,--output", options->output,
+                      "a folder, or a file that ends in .json: write the regression there");
+  command->add_option("--comment", options->comment, "a comment in the regression, such as a report's address");
+  command->add_option("--device", options->device, "host or cuda");
+  command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
+      ->check(check_positive);
+  command->add_flag("--json", options->json, "the regression on standard output");
+  command->footer("The exit status is 0 where it was shrunk or does not fail at all, 3 where it was not executed.");
+  command->callback([options, &status] {
+    const Device device = parse_device(options->device);
+    const Failing failing = read_failing(options->file);
+    const Case c = on_device(failing.c, failing.recorded_on, device);
+    Examiner examiner(device, options->limit, Isolation::kAlways);
+    const Examination e = examiner.examine(c);
+    if (e.observed.verdict == Verdict::kNotExecuted) {
+      fmt::print("{}: not executed, so there is nothing to shrink: {}\n", options->file, e.observed.reason);
+      status = kExitNotExecuted;
+      return;
+    }
+    if (findings(e, failing.role).empty()) {
+      fmt::print("{}: does not fail: {} is {}\n", options->file, describe(c), name_of(e.observed.verdict));
+      return;
+    }
+    const Shrunk shrunk = shrink(examiner, e, failing.role);
+    Regression regression = regression_of(shrunk, c, device);
+    regression.comment = options->comment;
+    std::string path = options->output;
+    if (!path.empty()) {
+      if (const std::string error = write_regression(regression, path); !error.empty()) throw UsageError{error};
+    }
+    if (options->json) {
+      fmt::print("{}", to_text(regression));
+      return;
+    }
+    fmt::print("shrunk from {}\n{}", describe(c), describe(shrunk.smallest));
+    fmt::print("  kept: {}\n  {} run{}\n", kept_text(shrunk.smallest), shrunk.runs, shrunk.runs == 1 ? "" : "s");
+    if (!path.empty()) fmt::print("  written: {}\n", path);
+    fmt::print("  repeat: {}\n", repeat_command(shrunk.smallest.c, name_of(device)));
+  });
+}
+
+}  // namespace brink
