@@ -166,33 +166,6 @@ std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Disp
   return cells;
 }
 
-<<<<<<< HEAD
-std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution) {
-  const Ending ending = execution.raw.ending;
-  if (ending == Ending::kNotExecuted || shape.numel() == 0) return std::nullopt;
-  FixedOccupancy always(kHostResidentBlocks);
-  const std::vector<Interval> everything = {{0, shape.numel() - 1}};
-  if (ending == Ending::kLaunchRejected) {
-    const auto wanted = dispatch(c.implementation, shape, c.operation, c.dtype, always);
-    const auto* launch = std::get_if<Dispatch>(&wanted);
-    if (launch == nullptr) return std::nullopt;
-    return ReachedLaunch{*launch, everything, LaunchForm::kRejected};
-  }
-  if (!execution.launched) return std::nullopt;
-  const auto wanted = size_launch(shape, c.operation, c.dtype, execution.launched->index_type,
-                                  c.implementation.kernel_limits(), always);
-  const Launch& real = execution.launched->sized.launch;
-  const auto* full = std::get_if<SizedLaunch>(&wanted);
-  const bool reduced =
-      full != nullptr && (full->launch.block_x != real.block_x || full->launch.block_y != real.block_y);
-  return ReachedLaunch{*execution.launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
-                       reduced ? LaunchForm::kReduced : LaunchForm::kResident};
-}
-
-std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
-  const auto reached = reached_launch(c, shape, execution);
-  return reached ? cells_of(c, shape, reached->launched, reached->looked_at, reached->form) : std::vector<Cell>();
-=======
 namespace {
 
 std::optional<Dispatch> rejected_launch(Implementation implementation, const Decomposition& shape, Operation operation,
@@ -222,7 +195,7 @@ std::optional<Dispatch> counted_launch(const Implementation& implementation, con
   return rejected_launch(implementation, shape, operation, dtype);
 }
 
-std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution) {
   const Ending ending = execution.raw.ending;
   if (ending == Ending::kNotExecuted || shape.numel() == 0) return {};
   const std::vector<Interval> everything = {{0, shape.numel() - 1}};
@@ -230,9 +203,13 @@ std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const
                             ? rejected_launch(c.implementation, shape, c.operation, c.dtype)
                             : execution.launched;
   if (!launched) return {};
-  return cells_of(c, shape, *launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
-                  launched->sized.form);
->>>>>>> main
+  return ReachedLaunch{*launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything};
+}
+
+std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+  const auto reached = reached_launch(c, shape, execution);
+  if (!reached) return {};
+  return cells_of(c, shape, reached->launched, reached->looked_at, reached->launched.sized.form);
 }
 
 }  // namespace brink

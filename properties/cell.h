@@ -86,11 +86,10 @@ std::optional<Dispatch> counted_launch(const Implementation& implementation, con
 std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Dispatch& launched,
                            const std::vector<Interval>& looked_at, LaunchForm form);
 
-/// What a run reached: the launch, where it was looked at, and the launch's form.
+/// What a run reached: the launch, and where it was looked at.
 struct ReachedLaunch {
   Dispatch launched;
   std::vector<Interval> looked_at;
-  LaunchForm form = LaunchForm::kResident;
 };
 
 /// Nothing where nothing was executed. A hang, a fault and a rejected launch are seen without looking at any element,

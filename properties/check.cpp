@@ -22,7 +22,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 std::vector<Case> generated_cases(const CheckOptions& options) {
   GeneratorOptions generator_options = options.generator;
   if (generator_options.device == Device::kCuda) {
-    std::erase_if(generator_options.implementations, [](const Implementation& i) { return i.scaled(); });
+    std::erase_if(generator_options.implementations,
+                  [](const Implementation& i) { return i.scaled() || i.build == Build::kTornBarrier; });
   }
   const CaseGenerator generator(generator_options);
   // Boundary cases are 60% of all, and half of them go to each path's targets.
@@ -58,15 +59,6 @@ int CheckReport::exit_status() const {
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   CheckReport report;
   const auto start = Clock::now();
-<<<<<<< HEAD
-=======
-  GeneratorOptions generator_options = options.generator;
-  if (generator_options.device == Device::kCuda) {
-    std::erase_if(generator_options.implementations,
-                  [](const Implementation& i) { return i.scaled() || i.build == Build::kTornBarrier; });
-  }
-  const CaseGenerator generator(generator_options);
->>>>>>> main
   Examiner examiner(options.generator.device, options.limit_seconds);
   std::vector<Case> cases;
   std::set<std::string> plan_left;

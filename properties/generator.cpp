@@ -472,18 +472,6 @@ bool takes_path(const Implementation& implementation, Path path) {
 
 }  // namespace
 
-<<<<<<< HEAD
-Occupancy ModelOccupancy::resident_blocks(const KernelId& /*kernel*/, int64_t threads, int64_t /*shared_bytes*/) {
-  return {"", threads < 1 || threads > 1024 ? 0 : 132 * std::min<int64_t>(32, 2048 / threads)};
-}
-
-std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
-  if (device == Device::kCuda) return std::make_shared<ModelOccupancy>();
-  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
-}
-
-=======
->>>>>>> main
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {
@@ -517,6 +505,11 @@ namespace {
 std::shared_ptr<OccupancyQuery> cuda_model() { return std::make_shared<DeviceModel>(*find_device_spec("sm_90")); }
 
 }  // namespace
+
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
+  if (device == Device::kCuda) return cuda_model();
+  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
+}
 
 struct CaseGenerator::Plan {
   GeneratorOptions options;

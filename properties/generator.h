@@ -14,21 +14,12 @@
 
 namespace brink {
 
-<<<<<<< HEAD
-/// A stand-in for the occupancy of an H200: 132 multiprocessors of 2,048 threads and 32 blocks, registers no limit.
-class ModelOccupancy : public OccupancyQuery {
- public:
-  Occupancy resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) override;
-};
-
-/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, ModelOccupancy.
+/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, that of the model
+/// sm_90.
 std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation);
 
-/// True-width implementations, and the scale models of `dispatched`, `spatial` and `last_dim`.
-=======
 /// True-width implementations, the scale models of `dispatched`, `spatial` and `last_dim`, and of those short of
 /// registers the ones that each launch form takes: `..._pressure` and `..._ask_once`.
->>>>>>> main
 std::vector<Implementation> default_implementations();
 
 struct GeneratorOptions {

@@ -43,15 +43,6 @@ bool has_place(const MatrixCell& cell) {
 
 bool axis_is_last(const Case& c) { return c.axis == -1 || c.axis + 1 >= static_cast<int64_t>(c.shape.size()); }
 
-std::vector<Implementation> true_width_implementations() {
-  std::vector<Implementation> result;
-  for (const Implementation& implementation : all_implementations()) {
-    // The workspace replica is `dispatched` with memory of its own: it has no cells that dispatched has not.
-    if (!implementation.scaled() && implementation.rule != WidthRule::kWorkspace) result.push_back(implementation);
-  }
-  return result;
-}
-
 std::vector<MemoryKind> memory_kinds(Device device) {
   if (device == Device::kCuda) return {MemoryKind::kDense, MemoryKind::kAliased};
   return {MemoryKind::kDense, MemoryKind::kAliased, MemoryKind::kSparse};
@@ -159,7 +150,7 @@ std::vector<MatrixCell> matrix_cells_of(const Case& c, const Decomposition& shap
 
 std::vector<MatrixCell> matrix_cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
   const auto reached = reached_launch(c, shape, execution);
-  return reached ? matrix_cells_of(c, shape, reached->launched, reached->looked_at, reached->form)
+  return reached ? matrix_cells_of(c, shape, reached->launched, reached->looked_at, reached->launched.sized.form)
                  : std::vector<MatrixCell>();
 }
 
@@ -167,7 +158,8 @@ Execution as_predicted(const Case& c, const Decomposition& shape, const Predicti
   Execution execution;
   if (prediction.verdict == Verdict::kLaunchRejected) execution.raw.ending = Ending::kLaunchRejected;
   if (prediction.verdict == Verdict::kNotExecuted || !prediction.launch) return execution;
-  execution.launched = Dispatch{*prediction.index_type, {prediction.path, *prediction.variant, *prediction.launch}};
+  execution.launched = Dispatch{*prediction.index_type,
+                                {prediction.path, *prediction.variant, *prediction.launch, prediction.launch_form}};
   execution.raw.ending = prediction.verdict == Verdict::kHang    ? Ending::kHang
                          : prediction.verdict == Verdict::kFault ? Ending::kFault
                                                                  : Ending::kCompleted;
@@ -175,6 +167,15 @@ Execution as_predicted(const Case& c, const Decomposition& shape, const Predicti
   execution.raw.looked_at =
       whole ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, prediction);
   return execution;
+}
+
+std::vector<Implementation> matrix_implementations() {
+  std::vector<Implementation> result = default_implementations();
+  // The workspace replica is `dispatched` with memory of its own: it has no cells that dispatched has not.
+  std::erase_if(result, [](const Implementation& i) {
+    return i.scaled() || i.rule == WidthRule::kWorkspace || i.build == Build::kTornBarrier;
+  });
+  return result;
 }
 
 std::vector<Case> simplest_shapes(Variant variant) {
@@ -223,9 +224,9 @@ Matrix::Matrix(Device device) {
       "a fixed-width implementation on the other path or with another index type: impossible: it has one of each",
   };
   if (device == Device::kCuda) exclusions_.push_back("memory sparse: beyond this device: a GPU has aliased and dense");
-  std::set<LaunchForm> forms;
+  std::set<std::pair<Variant, LaunchForm>> forms;
   std::map<MatrixCell, std::string> others;
-  for (const Implementation& implementation : true_width_implementations()) {
+  for (const Implementation& implementation : matrix_implementations()) {
     const auto occupancy = model_of(device, implementation);
     for (const Variant variant : kVariants) {
       if (implementation.path && *implementation.path != path_of_variant(variant)) continue;
@@ -240,19 +241,14 @@ Matrix::Matrix(Device device) {
               c.dtype = dtype;
               c.implementation = implementation;
               const auto shape = std::get<Decomposition>(decompose(c));
-              const auto decision = dispatch(implementation, shape, operation, dtype, *occupancy);
-              Execution execution;
-              execution.raw.ending = Ending::kLaunchRejected;
-              if (const auto* launched = std::get_if<Dispatch>(&decision)) {
-                execution.launched = *launched;
-                execution.raw.ending = Ending::kCompleted;
-                execution.raw.looked_at = {{0, shape.numel() - 1}};
-              }
+              const auto launched = counted_launch(implementation, shape, operation, dtype, *occupancy);
+              if (!launched) continue;
+              const std::vector<Interval> everywhere = {{0, shape.numel() - 1}};
               for (const MemoryKind memory : memory_kinds(device)) {
                 c.memory = memory;
                 const std::string reason = beyond(device, memory, shape);
-                for (const MatrixCell& cell : matrix_cells_reached(c, shape, execution)) {
-                  forms.insert(cell.launch_form);
+                for (const MatrixCell& cell : matrix_cells_of(c, shape, *launched, everywhere, launched->sized.form)) {
+                  forms.emplace(variant, cell.launch_form);
                   settle(cell, {reason.empty() ? CellState::kNeverReached : CellState::kUnreachable, reason});
                   if (implementation.path) continue;
                   // The other index type that it might take in this range.
@@ -268,11 +264,15 @@ Matrix::Matrix(Device device) {
     }
   }
   for (const auto& [cell, reason] : others) cells_.try_emplace(cell, MatrixEntry{CellState::kUnreachable, reason});
-  for (int i = 0; i <= static_cast<int>(LaunchForm::kRejected); ++i) {
-    const auto form = static_cast<LaunchForm>(i);
-    if (forms.contains(form)) continue;
-    exclusions_.push_back(fmt::format(
-        "launch form {}: beyond this device: every block that launch sizing tries first is resident", name_of(form)));
+  for (const Variant variant : kVariants) {
+    for (int i = 0; i <= static_cast<int>(LaunchForm::kRejected); ++i) {
+      const auto form = static_cast<LaunchForm>(i);
+      if (forms.contains({variant, form})) continue;
+      exclusions_.push_back(
+          fmt::format("{} in launch form {}: beyond this device: none of the simplest shapes is launched so; for each "
+                      "expression's reason see brink list cells --all",
+                      name_of(variant), name_of(form)));
+    }
   }
 }
 

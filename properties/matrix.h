@@ -54,6 +54,9 @@ std::vector<MatrixCell> matrix_cells_reached(const Case& c, const Decomposition&
 /// The execution that a prediction stands for, so that what a case would reach is counted as what a run reached is.
 Execution as_predicted(const Case& c, const Decomposition& shape, const Prediction& prediction);
 
+/// Whose cells the matrix lists: the true-width implementations, and those that take the other launch forms.
+std::vector<Implementation> matrix_implementations();
+
 /// The simplest shapes of a variant: a small one; the largest whose offsets stay within 2^31 - 1 and the smallest whose
 /// do not; the same for 2^32 - 1. Operation, dtype, implementation and memory are left as they are by default.
 std::vector<Case> simplest_shapes(Variant variant);
@@ -80,7 +83,7 @@ struct MatrixEntry {
 class Matrix {
  public:
   Matrix() = default;
-  /// Every cell of a device's true-width implementations, never reached or unreachable. Reachable are those that one of
+  /// Every cell of matrix_implementations() on a device, never reached or unreachable. Reachable are those that one of
   /// simplest_shapes() reaches.
   explicit Matrix(Device device);
 

@@ -87,8 +87,7 @@ class Planner {
  private:
   // The simplest shapes of every variant and range, for each implementation, direction and dtype.
   void add_simplest() {
-    for (const Implementation& implementation : all_implementations()) {
-      if (implementation.scaled() || implementation.rule == WidthRule::kWorkspace) continue;
+    for (const Implementation& implementation : matrix_implementations()) {
       for (const Variant variant : {Variant::kWarp, Variant::kBlock, Variant::kColumns, Variant::kReduce}) {
         for (const Case& simplest : simplest_shapes(variant)) {
           const auto shape = std::get<Decomposition>(decompose(simplest));
@@ -116,8 +115,7 @@ class Planner {
   void add_targets() {
     GeneratorOptions options;
     options.device = limits_.device;
-    std::erase_if(options.implementations,
-                  [](const Implementation& i) { return i.scaled() || i.rule == WidthRule::kWorkspace; });
+    options.implementations = matrix_implementations();
     const CaseGenerator generator(options);
     Draws draws(0);
     for (const Target& target : generator.targets()) {

@@ -24,12 +24,13 @@ constexpr size_t kAuditFileMax = size_t{16} << 20;
 // What happens to a test on a device that lacks the memory for it, or on the audited one.
 std::string memory_text(const AuditedRow& row) {
   const AuditedTest& test = row.test;
-  const std::string needs = bytes_text(static_cast<double>(row.needs_bytes));
+  const std::string needs = row.needs_bytes == 0 ? "memory" : bytes_text(static_cast<double>(row.needs_bytes));
   const std::string without = test.without == WithoutMemory::kSkips
                                   ? fmt::format("without {} it is skipped, which is no pass", needs)
                               : test.without == WithoutMemory::kPasses
                                   ? fmt::format("without {} it counts as success and has tested nothing", needs)
-                                  : fmt::format("needs {}", needs);
+                              : row.needs_bytes == 0 ? "needs none for arrays of that size"
+                                                     : fmt::format("needs {}", needs);
   if (row.runs) return without;
   return (test.without == WithoutMemory::kSkips    ? "SKIPPED on this device, reaches nothing: "
           : test.without == WithoutMemory::kPasses ? "PASSES WITHOUT RUNNING on this device, reaches nothing: "
@@ -93,6 +94,14 @@ std::string hole_text(const AuditHole& hole) {
   return text + fmt::format(": never looked at: {}", fmt::join(places, ", "));
 }
 
+// The fewest items of this size whose last byte lies in the range.
+int64_t items_in(OffsetRange range, int64_t item_bytes) {
+  const int64_t boundary = range == OffsetRange::kUnsigned ? limits_of(IndexType::kI32).max
+                           : range == OffsetRange::kAbove  ? limits_of(IndexType::kU32).max
+                                                           : -1;
+  return (boundary + 1) / item_bytes + 1;
+}
+
 struct Proposal {
   std::string command;
   int64_t sparse_bytes = 0;
@@ -115,32 +124,39 @@ Proposal proposal_of(const AuditHole& hole) {
   return proposal;
 }
 
-// Of each operation that is not brink's: ranges that none of its tests comes to.
+// Of each operation that is not brink's: ranges that none of its tests comes to, and how many items do.
 std::vector<std::string> foreign_holes(const Audit& audit) {
-  std::vector<std::string> lines;
-  std::vector<std::string> operations;
-  for (const AuditedRow& row : audit.rows) {
-    const auto& name = row.test.operation;
-    if (!row.test.known && std::find(operations.begin(), operations.end(), name) == operations.end()) {
-      operations.push_back(name);
-    }
-  }
-  for (const std::string& operation : operations) {
+  struct Ranges {
     std::set<OffsetRange> elements;
     std::set<OffsetRange> bytes;
-    for (const AuditedRow& row : audit.rows) {
-      if (row.test.operation != operation || !row.runs) continue;
-      elements.insert(row.elements);
-      if (row.bytes) bytes.insert(*row.bytes);
-    }
+    std::set<int64_t> item_bytes;
+  };
+  std::vector<std::pair<std::string, Ranges>> operations;
+  for (const AuditedRow& row : audit.rows) {
+    if (row.test.known) continue;
+    auto found = std::find_if(operations.begin(), operations.end(),
+                              [&](const auto& operation) { return operation.first == row.test.operation; });
+    if (found == operations.end()) found = operations.insert(operations.end(), {row.test.operation, {}});
+    if (row.bytes) found->second.item_bytes.insert(row.test.item_bytes);
+    if (!row.runs) continue;
+    found->second.elements.insert(row.elements);
+    if (row.bytes) found->second.bytes.insert(*row.bytes);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [operation, ranges] : operations) {
     for (const OffsetRange range : kOffsetRanges) {
-      if (!elements.contains(range)) lines.push_back(fmt::format("{}: elements {}", operation, name_of(range)));
+      if (ranges.elements.contains(range)) continue;
+      lines.push_back(fmt::format("{}: elements {} (from {} items on)", operation, name_of(range), items_in(range, 1)));
     }
-    if (bytes.empty()) lines.push_back(fmt::format("{}: any array in memory, so no offset in bytes", operation));
+    if (ranges.item_bytes.empty()) {
+      lines.push_back(fmt::format("{}: any array in memory, so no offset in bytes", operation));
+      continue;
+    }
+    const int64_t item = *ranges.item_bytes.begin();
     for (const OffsetRange range : kOffsetRanges) {
-      if (!bytes.empty() && !bytes.contains(range)) {
-        lines.push_back(fmt::format("{}: bytes {}", operation, name_of(range)));
-      }
+      if (ranges.bytes.contains(range)) continue;
+      lines.push_back(fmt::format("{}: bytes {} (from {} items of {} B on)", operation, name_of(range),
+                                  items_in(range, item), item));
     }
   }
   return lines;
@@ -250,7 +266,7 @@ void add_audit(CLI::App& app, int& /*status*/) {
     AuditOptions audit_options;
     audit_options.implementation = implementation_option(options->implementation);
     if (!options->device_memory.empty()) {
-      audit_options.device_memory = memory_option("--device-memory", options->device_memory);
+      audit_options.device_memory = bytes_option("--device-memory", options->device_memory);
     }
     const auto parsed = parse_audit(read_input(options->file, kAuditFileMax));
     if (const auto* error = std::get_if<std::string>(&parsed)) {

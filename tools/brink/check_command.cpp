@@ -162,11 +162,7 @@ CheckOptions to_check_options(const Options& options) {
     result.generator.implementations = {implementation_option(options.implementation)};
     result.role = Role::kUser;
   }
-<<<<<<< HEAD
-  if (!options.memory.empty()) {
-    result.memory = parse_memory_kind(options.memory);
-    if (!result.memory) throw UsageError{fmt::format("unknown memory \"{}\"", options.memory)};
-  }
+  if (!options.memory.empty()) result.memory = memory_option(options.memory);
   if (options.plan->count() > 0) {
     result.plan = plan_of(options, result.seconds);
     const Device device = result.plan->limits.device;
@@ -175,9 +171,6 @@ CheckOptions to_check_options(const Options& options) {
     }
     result.generator.device = device;
   }
-=======
-  if (!options.memory.empty()) result.memory = memory_option(options.memory);
->>>>>>> main
   return result;
 }
 

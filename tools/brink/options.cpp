@@ -74,7 +74,7 @@ double parse_duration(const std::string& text) {
   return value * factor;
 }
 
-int64_t memory_option(const std::string& option, const std::string& text) {
+int64_t bytes_option(const std::string& option, const std::string& text) {
   const auto bytes = parse_bytes(text);
   if (!bytes || *bytes == 0) {
     throw UsageError{fmt::format("{} {}: expected an amount of memory such as 200MiB or 30GiB", option, text)};

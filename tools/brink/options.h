@@ -50,7 +50,7 @@ std::string check_not_negative(const std::string& text);
 double parse_duration(const std::string& text);
 
 /// Reads an amount of memory such as 200MiB or 30GiB as bytes. Throws UsageError that names the option.
-int64_t memory_option(const std::string& option, const std::string& text);
+int64_t bytes_option(const std::string& option, const std::string& text);
 
 /// Reads a file of at most `max_bytes`. Throws UsageError.
 std::string read_input(const std::string& path, size_t max_bytes);

@@ -98,7 +98,7 @@ void add_plan(CLI::App& app, int& /*status*/) {
   command->callback([options] {
     PlanLimits limits;
     limits.device = parse_device(options->device);
-    limits.memory = memory_option("--memory", options->memory);
+    limits.memory = bytes_option("--memory", options->memory);
     if (!options->time.empty()) limits.seconds = parse_duration(options->time);
     const PlanHere here = plan_here(limits);
     const std::string text = to_text(here.plan);
