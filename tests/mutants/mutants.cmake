@@ -123,11 +123,12 @@ mutant(TheLimitOfThreadsIsTheDevicesAlone kernels/softmax/launch.cpp
   [[std::min({device.threads, @{attributes.max_threads}@, kQueryThreadsMax});]]
   [[kQueryThreadsMax]])
 mutant(TheKernelsOwnSharedMemoryIsFree kernels/softmax/launch.cpp
-  [[std::max<int64_t>(@{attributes.static_shared_bytes}@, 0));]]
+  [[std::max<int64_t>(@{attributes.static_shared_bytes}@,]]
   [[int64_t{0}]])
 mutant(ANegativeAmountOfSharedMemoryIsRoom kernels/softmax/launch.cpp
-  [[checked_add(launch.shared_bytes, @{std::max<int64_t>(attributes.static_shared_bytes, 0)}@);]]
-  [[attributes.static_shared_bytes]])
+  [[@{0}@));
+  if (!shared ||]]
+  [[std::numeric_limits<int64_t>::min()]])
 mutant(TheGridForgetsTheDevicesLimit kernels/softmax/launch.cpp
   [[const bool fits = @{launch.grid_x >= 1 && launch.grid_x <= std::min(device.grid_x, kDimensionMax)}@ &&]]
   [[true]])
