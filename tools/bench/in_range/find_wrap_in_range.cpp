@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,7 +11,7 @@
 // How long RapidCheck takes to find the wrap of spatial/u32 backward where a case's sizes come from its own inRange:
 // the baseline of tools/bench/find_wrap. What the run is asked for is what the fuzz targets are asked for there.
 //
-// usage: find_wrap_in_range SEED LARGEST_SIZE MOST_CASES
+// usage: find_wrap_in_range SEED LARGEST_SIZE MOST_CASES MOST_SECONDS
 // Prints how many cases it ran. Exit status: 0 none of them wrapped, 77 the last one did, as libFuzzer's.
 
 namespace {
@@ -37,12 +38,13 @@ rc::Gen<Case> cases_of(const brink::MutationLimits& limits, int64_t largest_size
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fmt::print(stderr, "usage: find_wrap_in_range SEED LARGEST_SIZE MOST_CASES\n");
+  if (argc != 5) {
+    fmt::print(stderr, "usage: find_wrap_in_range SEED LARGEST_SIZE MOST_CASES MOST_SECONDS\n");
     return 2;
   }
   const int64_t largest_size = std::atoll(argv[2]);
   const int64_t most_cases = std::atoll(argv[3]);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoll(argv[4]));
   brink::MutationLimits limits;
   limits.operations = {brink::Operation::kSoftmaxBackward};
   limits.implementations = {*brink::parse_implementation("spatial/u32")};
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
   rc::Random random(static_cast<uint64_t>(std::atoll(argv[1])));
   int64_t cases = 0;
   bool found = false;
-  while (!found && cases < most_cases) {
+  while (!found && cases < most_cases && std::chrono::steady_clock::now() < deadline) {
     // As in rc::check, the size grows from case to case, up to 100.
     const int size = static_cast<int>(cases % (rc::kNominalSize + 1));
     const Case c = generator(random.split(), size).value();
@@ -59,7 +61,8 @@ int main(int argc, char** argv) {
     if (!brink::refusal_of(c, limits).empty()) continue;
     const brink::Examination e = examiner.examine(c);
     found = !brink::findings(e, brink::Role::kUser).empty();
-    if (found) fmt::print("{} is {}\n", brink::to_text(c), brink::name_of(e.observed.verdict));
+    if (found)
+      fmt::print("{}{} is {}\n", brink::to_text(c), c.implementation.name(), brink::name_of(e.observed.verdict));
   }
   fmt::print("stat::number_of_executed_units: {}\n", cases);
   return found ? 77 : 0;
