@@ -25,6 +25,7 @@ Occupancy BytesOccupancy::resident_blocks(const KernelId& kernel, int64_t thread
 }
 
 std::string launch_problem(const Case& c, OccupancyQuery& occupancy) {
+  if (c.implementation.helper != LaunchHelper::kChecked) return "";
   const auto shape = std::get<Decomposition>(decompose(c));
   const auto sized_for = [&](Operation operation) {
     return dispatch(c.implementation, shape, operation, c.dtype, occupancy);
@@ -51,7 +52,7 @@ std::string launch_problem(const Case& c, OccupancyQuery& occupancy) {
   if (launch.threads() > std::max(limits.spatial_block_max, limits.row_block_max)) return "too many threads";
   if (launch.grid_x > limits.grid_x_max || launch.grid_y > limits.grid_y_max) return "a grid beyond its limit";
   if (launch.shared_bytes < 0) return "negative shared memory";
-  const Occupancy answer = occupancy.resident_blocks({c.operation, sized.variant, c.dtype, dispatched->index_type},
+  const Occupancy answer = occupancy.resident_blocks(kernel_of(c.implementation, c.operation, c.dtype, *dispatched),
                                                      launch.threads(), launch.shared_bytes);
   if (!answer.error.empty() || answer.resident_blocks < 1) return "the device refuses the block that was chosen";
   if (c.implementation.chooses_safely() && dispatched->index_type != IndexType::kI64) {

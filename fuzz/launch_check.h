@@ -23,7 +23,8 @@ class BytesOccupancy : public OccupancyQuery {
   std::array<uint8_t, kBytes> bytes_{};
 };
 
-/// What is wrong with the launch that a valid, non-empty case gets on a device: one line, or an empty string.
+/// What is wrong with the launch that a valid, non-empty case gets on a device: one line, or an empty string. Says
+/// nothing of a replica of a launch helper.
 std::string launch_problem(const Case& c, OccupancyQuery& occupancy);
 
 }  // namespace brink

@@ -96,6 +96,8 @@ std::string device_refusal(Device device, const Decomposition& shape, const Size
   if (bits == 32 && numel > kHostWrapsMax << bits) {
     return fmt::format("a sparse run follows {} wraps of a 32-bit index", static_cast<int>(kHostWrapsMax));
   }
+  // A launch that is rejected runs no element. A helper that does not notice asks for a grid of no blocks.
+  if (sized.form == LaunchForm::kRejected || sized.launch.grid_x == 0 || sized.launch.grid_y == 0) return "";
   const double work = host_work(shape, sized);
   if (work > static_cast<double>(kGeneratedWorkMax)) return fmt::format("about {:.0e} element visits", work);
   if (work * repeats(shape, sized, index_type) > static_cast<double>(kGeneratedWorkMax)) {
@@ -119,7 +121,7 @@ struct Problem {
 };
 
 // Kernels of which launch sizing is asked while a size is solved for. A rejected launch counts as the plain one that
-// was wanted.
+// was wanted, whose first block does not fit where the kernel is short of registers.
 struct SolvedKernels {
   KernelLimits limits;
   Build build = Build::kPlain;
@@ -153,27 +155,20 @@ struct Solution {
   int axis = 0;
 };
 
-int64_t& size_at(Decomposition& shape, int axis) {
-  return axis == 0 ? shape.outer_size : axis == 1 ? shape.dim_size : shape.inner_size;
-}
-
 class Solver {
  public:
   Solver(const SolvedKernels& kernels, OccupancyQuery& occupancy)
       : kernels_(kernels), limits_(kernels.limits), occupancy_(occupancy) {}
 
   std::optional<SizedLaunch> size(const Decomposition& shape, DType dtype) const {
-    return plan_launch(
-               {shape, Operation::kSoftmaxBackward, dtype, kernels_.index_type, kernels_.limits, kernels_.build},
-               occupancy_)
-        .launch;
+    return size(shape, dtype, kernels_.build);
   }
 
   // Values that the size may take without leaving the variant; the other two sizes of `shape` are given.
   Range sizes(const Problem& problem, const Decomposition& shape, int axis, Exact numel_max) const {
     const Variant variant = problem.variant;
     const bool reduced_x = problem.form == LaunchForm::kReducedX;
-    const bool reduced = reduced_x || problem.form == LaunchForm::kReducedY;
+    const bool reduced = problem.form != LaunchForm::kResident;  // only large blocks are, or are rejected
     const int64_t dim = shape.dim_size;
     const int64_t inner = shape.inner_size;
     Exact others = 1;
@@ -196,7 +191,7 @@ class Solver {
           axis == 1 ? at_most(limits_.warp_dim_max) : require(dim <= limits_.warp_dim_max);
         } else {
           axis == 1 ? at_least(limits_.warp_dim_max + 1) : require(dim > limits_.warp_dim_max);
-          if (reduced && axis == 1) at_least(limits_.row_block_max * kVectorMax);
+          if (reduced && axis == 1) at_least(Exact{limits_.row_block_max} * kVectorMax);
         }
         break;
       case Variant::kColumns:
@@ -230,7 +225,12 @@ class Solver {
   std::optional<Exact> value(const Problem& problem, const Decomposition& shape, DType dtype) const {
     const auto sized = size(shape, dtype);
     if (!sized || sized->variant != problem.variant) return std::nullopt;
-    if (problem.form != LaunchForm::kRejected && sized->form != problem.form) return std::nullopt;
+    if (problem.form == LaunchForm::kRejected) {
+      const auto reduced = size(shape, dtype, Build::kPressure);
+      if (!reduced || reduced->form == LaunchForm::kResident) return std::nullopt;
+    } else if (sized->form != problem.form) {
+      return std::nullopt;
+    }
     return bounded_value(largest_values(shape, *sized, dtype), sized->launch, problem.expression, problem.boundary);
   }
 
@@ -273,6 +273,12 @@ class Solver {
   }
 
  private:
+  std::optional<SizedLaunch> size(const Decomposition& shape, DType dtype, Build build) const {
+    return plan_launch({shape, Operation::kSoftmaxBackward, dtype, kernels_.index_type, kernels_.limits, build},
+                       occupancy_)
+        .launch;
+  }
+
   static constexpr int kInterpolations = 8;
   static constexpr int64_t kVectorMax = 8;  // elements, of 2 bytes
 
@@ -502,7 +508,11 @@ bool Target::operator<(const Target& other) const {
 
 namespace {
 
-std::shared_ptr<OccupancyQuery> cuda_model() { return std::make_shared<DeviceModel>(*find_device_spec("sm_90")); }
+// What stands for a device's true-width kernels where the device itself is not asked.
+std::shared_ptr<OccupancyQuery> true_width_model(Device device) {
+  if (device == Device::kCuda) return std::make_shared<DeviceModel>(h200_model());
+  return std::make_shared<FixedOccupancy>(host_occupancy(Implementation()));
+}
 
 }  // namespace
 
@@ -522,11 +532,9 @@ struct CaseGenerator::Plan {
     const bool host = options.device == Device::kHost;
     if (options.occupancy) {
       real = scaled = options.occupancy;
-    } else if (host) {
-      real = std::make_shared<FixedOccupancy>(kHostResidentBlocks, kHostBlockRegisters);
-      scaled = std::make_shared<FixedOccupancy>(kScaledResidentBlocks);
     } else {
-      real = scaled = cuda_model();
+      real = scaled = true_width_model(options.device);
+      if (host) scaled = std::make_shared<FixedOccupancy>(kScaledResidentBlocks);
     }
     for (const Variant variant : kVariants) {
       if (!wanted_path(path_of_variant(variant))) continue;
@@ -538,11 +546,8 @@ struct CaseGenerator::Plan {
           const SolvedKernels kernels = solved_kernels(implementation, form);
           const Solver solver(kernels, *real);
           for (const Problem& problem : problems_of(variant, form)) {
-            // Rejected launches are solved for as the plain ones that were wanted.
-            Problem key = problem;
-            if (form == LaunchForm::kRejected) key.form = LaunchForm::kResident;
-            auto [found, is_new] = solved.try_emplace({key, kernels.build, kernels.index_type});
-            if (is_new) found->second = solutions_of(solver, key, options.dtypes, options.device);
+            auto [found, is_new] = solved.try_emplace({problem, kernels.build, kernels.index_type});
+            if (is_new) found->second = solutions_of(solver, problem, options.dtypes, options.device);
             add_targets(implementation, problem, found->second);
           }
         }
@@ -928,12 +933,7 @@ std::vector<CellStatus> all_cells(Device device) {
   const CaseGenerator generator(options);
   std::map<Target, bool> reached;
   for (const Target& target : generator.targets()) reached[target] = true;
-  std::shared_ptr<OccupancyQuery> occupancy;
-  if (device == Device::kHost) {
-    occupancy = std::make_shared<FixedOccupancy>(kHostResidentBlocks, kHostBlockRegisters);
-  } else {
-    occupancy = cuda_model();
-  }
+  const std::shared_ptr<OccupancyQuery> occupancy = true_width_model(device);
   const Solver solver({KernelLimits::real()}, *occupancy);
   std::map<std::tuple<Problem, bool, bool>, std::string> reasons;
   std::vector<CellStatus> result;

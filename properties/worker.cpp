@@ -324,7 +324,7 @@ Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64
   if (const auto known = occupancy_.find(question); known != occupancy_.end()) return known->second;
   const Reply reply = ask_device({{"occupancy", {kernel_to_json(kernel), threads, shared_bytes}}});
   if (!reply.reason.empty()) return {reply.reason, 0};
-  const Occupancy answer{"", reply.value->at("blocks").get<int64_t>()};
+  Occupancy answer{"", reply.value->at("blocks").get<int64_t>()};
   occupancy_.emplace(question, answer);
   return answer;
 }

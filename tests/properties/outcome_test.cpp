@@ -33,7 +33,7 @@ TEST(Outcome, JsonHasEveryPart) {
   const nlohmann::ordered_json j = to_json(full_outcome());
   const nlohmann::ordered_json expected = nlohmann::ordered_json::parse(R"({
     "verdict": "mismatch", "path": "spatial", "variant": "columns", "index_type": "u32",
-    "launch": {"grid": [3, 65535, 1], "block": [1, 1024, 1], "shared_bytes": 64},
+    "launch": {"grid": [3, 65535, 1], "block": [1, 1024, 1], "shared_bytes": 64, "form": "resident"},
     "first_overflow": {"expression": "element_offset", "exact": 4294967296, "wrapped": 0,
                        "where": {"outer": 0, "dim": 1, "inner": 2147483647}},
     "wrong": [{"outer": [0, 0], "dim": [0, 0], "inner": [2147483647, 2147483648]}],

@@ -34,9 +34,7 @@ rc::Gen<Case> cases_of(const brink::MutationLimits& limits, int64_t largest_size
   });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   if (argc != 4) {
     fmt::print(stderr, "usage: find_wrap_in_range SEED LARGEST_SIZE MOST_CASES\n");
     return 2;
@@ -63,4 +61,15 @@ int main(int argc, char** argv) {
   }
   fmt::print("stat::number_of_executed_units: {}\n", cases);
   return found ? 77 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "find_wrap_in_range: {}\n", e.what());
+    return 2;
+  }
 }
