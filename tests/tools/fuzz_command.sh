@@ -31,6 +31,31 @@ none_left() { # WHEN: jobs and workers end with their supervisor
   fail "$1: processes are left: $(processes | tr '\n' ' ')"
 }
 
+wait_until() { # WHAT COMMAND...: generous, since only a defect should run into it
+  local what="$1"
+  shift
+  for _ in $(seq 3000); do
+    "$@" && return
+    sleep 0.1
+  done
+  fail "$what did not come about within 300 s: $(tail -3 "$folder"/*.err "$folder"/*/jobs/*/log.txt 2>/dev/null)"
+}
+
+end_orderly() { # NAME SUPERVISOR: the status to $status
+  kill -TERM "$2"
+  status=0
+  wait "$2" || status=$?
+  none_left "$1"
+}
+
+cases_of() { # NAME: of its first job, 0 where there are none yet
+  sed -n 's/.*"cases":\([0-9]*\).*/\1/p' "$folder/$1/jobs/local-job0/progress.json" 2>/dev/null | grep . || printf '0\n'
+}
+
+sessions_of() { # NAME
+  sed -n 's/.*"sessions":\([0-9]*\).*/\1/p' "$folder/$1/jobs/local-job0/progress.json" 2>/dev/null | grep . || printf '0\n'
+}
+
 fuzz() { # NAME OPTION...: output to NAME.out and NAME.err, the status to $status
   local name="$1"
   shift
@@ -43,15 +68,23 @@ has() { # NAME PATTERN WHAT
 }
 
 # Planted defects: each is found, once, with its verdict; status 1.
-fuzz planted --time 12s --jobs 1 --limit 5 --memory-limit 256MiB --op softmax_backward \
-  --impl spatial/u32 --impl spatial/i32 --impl workspace
+all_planted() {
+  local name
+  for name in softmax_backward-spatial-u32-element_offset-mismatch '*-out_of_memory*' 'softmax_backward-spatial-i32-*-out_of_bounds'; do
+    compgen -G "$folder/planted/findings/$name.json" >/dev/null || return 1
+  done
+}
+"$brink" fuzz --corpus "$folder/planted" --jobs 1 --limit 5 --memory-limit 256MiB --op softmax_backward \
+  --impl spatial/u32 --impl spatial/i32 --impl workspace >"$folder/planted.out" 2>"$folder/planted.err" &
+supervisor=$!
+wait_until "planted: every finding" all_planted
+end_orderly planted "$supervisor"
 ((status == 1)) || fail "planted: status $status"
 has planted '^FINDING softmax_backward spatial u32 element_offset mismatch \(' "planted"
 has planted '^FINDING softmax_backward (spatial|last_dim) i(32|64) .* out_of_memory' "planted"
 has planted '^FINDING softmax_backward spatial i32 .* out_of_bounds' "planted"
 has planted '^corpus: [0-9]+ cases, [0-9]+ of them kept' "planted"
 [[ "$(grep '^FINDING' "$folder/planted.out" | sort | uniq -d)" == "" ]] || fail "planted: a finding is there twice"
-none_left planted
 
 # A finding's file says how to repeat it, and that does.
 finding="$(ls "$folder"/planted/findings/softmax_backward-spatial-u32-element_offset-mismatch.json)"
@@ -80,25 +113,25 @@ fuzz planted --time 0s --json
 ((status == 1)) || fail "--time 0s: status $status"
 grep -q '"cause": "softmax_backward spatial u32 element_offset mismatch"' "$folder/planted.out" || fail "--time 0s: no finding"
 
-# SIGTERM is an orderly end.
-"$brink" fuzz --corpus "$folder/term" --jobs 1 --impl spatial/u32 --op softmax_backward >"$folder/term.out" 2>&1 &
-supervisor=$!
-sleep 3
-kill -TERM "$supervisor"
-status=0
-wait "$supervisor" || status=$?
-((status == 0 || status == 1)) || fail "SIGTERM: status $status: $(cat "$folder/term.out")"
-has term ' cases in ' "SIGTERM"
-none_left SIGTERM
+# SIGTERM is an orderly end, at once and after a while.
+for wait_for in job0 case; do
+  "$brink" fuzz --corpus "$folder/term-$wait_for" --jobs 1 --impl spatial/u32 --op softmax_backward \
+    >"$folder/term-$wait_for.out" 2>"$folder/term-$wait_for.err" &
+  supervisor=$!
+  some_cases() { (($(cases_of "term-$wait_for") > 0)); }
+  [[ $wait_for == case ]] || some_cases() { [[ -e "$folder/term-job0/jobs/local-job0" ]]; }
+  wait_until "SIGTERM: the first $wait_for" some_cases
+  end_orderly "SIGTERM" "$supervisor"
+  # Without a case nothing was executed, which is no pass.
+  [[ $status == [013] ]] || fail "SIGTERM after the first $wait_for: status $status: $(cat "$folder/term-$wait_for".*)"
+  has "term-$wait_for" ' cases in ' "SIGTERM"
+done
+((status == 0 || status == 1)) || fail "SIGTERM: status $status: $(cat "$folder/term-case.out")"
 
 # Two supervisors under one name do not share a folder.
 "$brink" fuzz --corpus "$folder/twice" --jobs 1 >/dev/null 2>&1 &
 supervisor=$!
-for _ in $(seq 50); do
-  [[ -e "$folder/twice/jobs/local.lock" ]] && break
-  sleep 0.1
-done
-sleep 0.3
+wait_until "the first supervisor's job" test -e "$folder/twice/jobs/local-job0"
 fuzz twice --time 1s
 ((status == 2)) || fail "a second supervisor: status $status"
 grep -q 'another brink fuzz' "$folder/twice.err" || fail "a second supervisor: $(cat "$folder/twice.err")"
@@ -106,7 +139,8 @@ kill -9 "$supervisor"
 wait "$supervisor" 2>/dev/null || true
 none_left "a killed supervisor"
 
-# kill -9 of supervisor, job or worker at random moments: every file is whole, and none that was there is gone.
+# kill -9 of supervisor, job or worker, at random moments of the start or of the work: every file is whole, and none that was
+# there is gone.
 whole() { # every file of the folder, as it lies there
   local file
   for file in "$folder"/killed/corpus/*.json; do
@@ -129,6 +163,9 @@ for round in $(seq 20); do
   "$brink" fuzz --corpus "$folder/killed" --jobs 1 --limit 5 --seed "$round" --op softmax_backward --memory-limit 256MiB \
     --impl spatial/u32 --impl last_dim/u32 --impl spatial/i32 >/dev/null 2>"$folder/killed.err" &
   supervisor=$!
+  sessions="$(sessions_of killed)"
+  new_session() { (($(sessions_of killed) > sessions)); }
+  ((round % 4 == 0)) || wait_until "round $round: a session that counts" new_session
   sleep "$((RANDOM % 2)).$((RANDOM % 10))"
   mapfile -t victims < <(processes)
   case $((round % 3)) in
@@ -148,6 +185,7 @@ for round in $(seq 20); do
   before_files="$(ls "$folder/killed/corpus" 2>/dev/null | grep -v unfinished || true)"
 done
 [[ -n "$before_causes" ]] || fail "nothing was found in 20 rounds"
+(($(sessions_of killed) >= 15)) || fail "of 20 rounds only $(sessions_of killed) got to their work"
 fuzz killed --time 0s
 ((status == 1)) || fail "after the kills: status $status: $(cat "$folder/killed.out" "$folder/killed.err")"
 grep -q TROUBLE "$folder/killed.out" && fail "after the kills: $(grep TROUBLE "$folder/killed.out")"

@@ -7,22 +7,9 @@ brink="${1:?usage: replay_corpus.sh PATH_TO_BRINK}"
 corpus="$(dirname "${BASH_SOURCE[0]}")/../../corpus"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-failures=0
 
-fail() {
-  printf 'FAILED: %s\n' "$*"
-  failures=$((failures + 1))
-}
-
-# ends STATUS ARGUMENT...: output is left in $folder/out and $folder/err.
-ends() {
-  local expected="$1" status=0
-  shift
-  "$brink" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-  [[ $status == "$expected" ]] || fail "brink $*: status $status instead of $expected: $(cat "$folder/out" "$folder/err" | tail -5)"
-}
-
-says() { grep -qF -- "$1" "$folder/out" || fail "the output does not say \"$1\""; }
+# shellcheck source=tests/tools/expect.bash
+source "$(dirname "${BASH_SOURCE[0]}")/expect.bash"
 
 ends 0 replay "$corpus"
 says " 0 failed, 0 broken, 0 not executed"

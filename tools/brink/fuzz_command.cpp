@@ -8,11 +8,13 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include "properties/cell.h"
 #include "tools/brink/commands.h"
+#include "tools/brink/corpus_merge.h"
 #include "tools/brink/fuzz_supervisor.h"
 #include "tools/brink/options.h"
 
@@ -35,16 +37,24 @@ struct Options {
   bool json = false;
 };
 
-// One supervisor a node and folder: two would write each other's files.
+// One supervisor a node and folder: two would write each other's files. A file server keeps the lock of a machine that
+// died for a while, and the task that takes its place has to wait that long: `wait_seconds`.
 class FolderLock {
  public:
-  explicit FolderLock(const std::string& path) : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  FolderLock(const std::string& path, double wait_seconds)
+      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (fd_ < 0) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
-    if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      const bool held = errno == EWOULDBLOCK;
-      close(fd_);
-      throw UsageError{held ? fmt::format("{}: another brink fuzz runs here under this name; see --node", path)
-                            : fmt::format("{}: {}", path, std::strerror(errno))};
+    constexpr double kStep = 0.5;
+    for (double waited = 0; flock(fd_, LOCK_EX | LOCK_NB) != 0; waited += kStep) {
+      if (errno != EWOULDBLOCK) {
+        fmt::print(stderr, "brink: {}: {}; two runs under one name would not be noticed\n", path, std::strerror(errno));
+        return;
+      }
+      if (waited >= wait_seconds) {
+        close(fd_);
+        throw UsageError{fmt::format("{}: another brink fuzz runs here under this name; see --node", path)};
+      }
+      std::this_thread::sleep_for(std::chrono::duration<double>(kStep));
     }
   }
   ~FolderLock() { close(fd_); }
@@ -163,8 +173,13 @@ std::string clock_text(double seconds) {
 
 class Display {
  public:
-  explicit Display(const std::set<std::string>& reachable)
-      : reachable_(reachable), terminal_(isatty(STDERR_FILENO) == 1) {}
+  explicit Display(Device device) : device_(device), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+  /// Worked out when it is first asked for, as that takes a second or more: the jobs should be running by then.
+  const std::set<std::string>& reachable() {
+    if (!reachable_) reachable_ = reachable_cells(device_);
+    return *reachable_;
+  }
 
   void show(const FuzzStatus& status) {
     const auto now = std::chrono::steady_clock::now();
@@ -180,7 +195,7 @@ class Display {
     }
     const std::string line = fmt::format(
         "{} {} cases, {:.0f}/s, {} of {} cells, {} findings, {} not executed{}{}", clock_text(status.seconds),
-        summary.total.cases, rate, count_reached(summary.total.cells, reachable_), reachable_.size(),
+        summary.total.cases, rate, count_reached(summary.total.cells, reachable()), reachable().size(),
         summary.findings.size(), total(summary.total.not_executed),
         status.seconds_left ? fmt::format(", {} left", clock_text(*status.seconds_left)) : "",
         status.rates.size() > 1 ? fmt::format(" [{}]", by_job.substr(1)) : "");
@@ -193,8 +208,9 @@ class Display {
   }
 
  private:
-  const std::set<std::string>& reachable_;
+  Device device_;
   bool terminal_;
+  std::optional<std::set<std::string>> reachable_;
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_;
 };
@@ -273,13 +289,15 @@ int run(const Options& options) {
   for (const std::string& path : {folder.corpus(), folder.jobs(), folder.findings()}) {
     if (const std::string error = make_folder(path); !error.empty()) throw UsageError{error};
   }
-  const FolderLock lock(fmt::format("{}/{}.lock", folder.jobs(), node));
+  constexpr double kLeaseSeconds = 120;  // of NFS servers: 90 by default
+  const FolderLock lock(fmt::format("{}/{}.lock", folder.jobs(), node), options.node.empty() ? 0 : kLeaseSeconds);
+  std::optional<StopSignals> signals(std::in_place);
   std::optional<double> seconds;
   if (!options.time.empty()) seconds = parse_duration(options.time, true);
   const bool only_merge = seconds && *seconds == 0;
 
   const Device device = options.gpus.empty() ? Device::kHost : Device::kCuda;
-  const std::set<std::string> reachable = reachable_cells(device);
+  Display display(device);
   FuzzSummary summary;
   if (only_merge) {
     summary = summarize(folder);
@@ -288,10 +306,10 @@ int run(const Options& options) {
     for (const FuzzJob& job : jobs) {
       if (const std::string error = make_folder(folder.scratch(job.name)); !error.empty()) throw UsageError{error};
     }
-    Display display(reachable);
     summary = supervise(jobs, seconds, [&](const FuzzStatus& status) { display.show(status); }).summary;
     display.finish();
   }
+  signals.reset();  // the merge may be ended at once: it leaves the corpus as it was
   if (const std::string error = write_findings(folder, summary.findings); !error.empty()) {
     summary.troubles.push_back(error);
   }
@@ -304,9 +322,9 @@ int run(const Options& options) {
     }
   }
   if (options.json) {
-    fmt::print("{}\n", summary_json(summary, folder, reachable, corpus).dump(2));
+    fmt::print("{}\n", summary_json(summary, folder, display.reachable(), corpus).dump(2));
   } else {
-    print_summary(summary, folder, reachable, corpus);
+    print_summary(summary, folder, display.reachable(), corpus);
   }
   return exit_status(summary);
 }

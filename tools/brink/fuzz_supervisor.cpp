@@ -20,34 +20,13 @@ using Clock = std::chrono::steady_clock;
 /// A job that ends this often without a case in between will not get any further.
 constexpr int kVainStarts = 3;
 constexpr double kStopSeconds = 8;  ///< from SIGTERM to SIGKILL
+constexpr double kLookSeconds = 1;  ///< as often as the jobs write
 /// Beyond the limit of a case: the context of a GPU, the oracle, slow disks.
 constexpr double kSilenceSeconds = 180;
 
 volatile sig_atomic_t stop_requested = 0;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// While it lives, SIGTERM and SIGINT ask for an orderly end.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_requested = 0;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { stop_requested = 1; };
-    sigaction(SIGTERM, &action, &term_);
-    sigaction(SIGINT, &action, &int_);
-  }
-  ~StopSignals() {
-    sigaction(SIGTERM, &term_, nullptr);
-    sigaction(SIGINT, &int_, nullptr);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-
- private:
-  struct sigaction term_ = {};
-  struct sigaction int_ = {};
-};
 
 struct Running {
   const FuzzJob* job;
@@ -115,9 +94,21 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
+StopSignals::StopSignals() {
+  stop_requested = 0;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { stop_requested = 1; };
+  sigaction(SIGTERM, &action, &term_);
+  sigaction(SIGINT, &action, &int_);
+}
+
+StopSignals::~StopSignals() {
+  sigaction(SIGTERM, &term_, nullptr);
+  sigaction(SIGINT, &int_, nullptr);
+}
+
 FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> seconds,
                      const std::function<void(const FuzzStatus&)>& show) {
-  const StopSignals signals;
   const auto begin = Clock::now();
   FuzzStatus status;
   std::vector<Running> all;
@@ -136,8 +127,16 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
   for (Running& running : all) {
     if (std::string error = start(running, left()); !error.empty()) given_up[running.job->name] = error;
   }
+  auto last_look = begin;
   while (stop_requested == 0 && (!seconds || *left() > 0)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::map<std::string, int> ended;  // job -> wait status
+    for (Running& running : all) {
+      int wait_status = 0;
+      if (has_ended(running, wait_status)) ended[running.job->name] = wait_status;
+    }
+    if (ended.empty() && seconds_since(last_look) < kLookSeconds) continue;
+    last_look = Clock::now();
     status.summary = summarize(folder);
     bool any = false;
     for (Running& running : all) {
@@ -150,12 +149,11 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
       if (running.process >= 0 && seconds_since(running.last_news) > running.job->limit_seconds + kSilenceSeconds) {
         kill(running.process, SIGKILL);
       }
-      int ended = 0;
-      if (has_ended(running, ended) && stop_requested == 0 && (!seconds || *left() > 0)) {
+      if (const auto end = ended.find(name); end != ended.end() && stop_requested == 0 && (!seconds || *left() > 0)) {
         ++status.restarts;
         running.vain_starts = running.cases_seen == running.cases_at_start ? running.vain_starts + 1 : 0;
         const std::string& trouble = status.summary.jobs[name].trouble;
-        const std::string how = trouble.empty() ? how_it_ended(ended) : trouble;
+        const std::string how = trouble.empty() ? how_it_ended(end->second) : trouble;
         fmt::print(stderr, "brink: job {} ended: {}\n", name, how);
         if (running.vain_starts >= kVainStarts) {
           given_up[name] = how;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -21,8 +22,21 @@ struct FuzzStatus {
   int restarts = 0;                     ///< of jobs that ended before their time
 };
 
-/// Runs jobs in processes of their own until the time is up, SIGTERM or SIGINT comes, or none is left that can go on. A
-/// job that dies is started again, and goes on with what it had. `show` is called about five times a second. Leaves no
+/// While it lives, SIGTERM and SIGINT ask for an orderly end: supervise() returns soon.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct sigaction term_ = {};
+  struct sigaction int_ = {};
+};
+
+/// Runs jobs in processes of their own until the time is up, a signal asks for an end, or none is left that can go on.
+/// A job that dies is started again, and goes on with what it had. `show` is called about once a second. Leaves no
 /// process behind.
 FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> seconds,
                      const std::function<void(const FuzzStatus&)>& show);
