@@ -96,12 +96,22 @@ std::vector<size_t> cell_counters(const std::vector<Cell>& cells) {
 }
 
 std::vector<size_t> counters_of(const Examination& e) {
-  if (e.observed.verdict == Verdict::kNotExecuted || !e.prediction.launch) return {};
-  const Dispatch predicted{*e.prediction.index_type, {e.prediction.path, *e.prediction.variant, *e.prediction.launch}};
-  std::vector<size_t> result = distance_counters(e.c, e.shape, e.execution.launched.value_or(predicted));
+  const auto planned = planned_launch(e.prediction);
+  if (e.observed.verdict == Verdict::kNotExecuted || !planned) return {};
+  std::vector<size_t> result = distance_counters(e.c, e.shape, e.execution.launched.value_or(*planned));
   const std::vector<size_t> cells = cell_counters(cells_reached(e.c, e.shape, e.execution));
   result.insert(result.end(), cells.begin(), cells.end());
   std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<size_t> planned_counters(const Case& c, const Prediction& prediction) {
+  const auto launch = planned_launch(prediction);
+  if (!launch) return {};
+  const auto shape = std::get<Decomposition>(decompose(c));
+  std::vector<size_t> result = distance_counters(c, shape, *launch);
+  const std::vector<size_t> cells = cell_counters(planned_cells(c, shape, prediction));
+  result.insert(result.end(), cells.begin(), cells.end());
   return result;
 }
 

@@ -31,6 +31,10 @@ std::vector<size_t> cell_counters(const std::vector<Cell>& cells);
 /// it reached. None where it was not executed. Sorted.
 std::vector<size_t> counters_of(const Examination& examination);
 
+/// The counters of a valid case that was predicted: the distances of what it will launch, and the cells that this will
+/// reach. None where nothing is launched.
+std::vector<size_t> planned_counters(const Case& c, const Prediction& prediction);
+
 /// Sets counters for libFuzzer, which clears them before each run.
 void set_counters(const std::vector<size_t>& counters);
 

@@ -276,9 +276,9 @@ std::variant<Dispatch, NoDispatch> dispatch_within(const Case& c, const Mutation
     FixedOccupancy host = host_occupancy(c.implementation);
     return dispatch(c.implementation, shape, c.operation, c.dtype, host);
   }
-  DeviceModel model(*find_device_spec("sm_90"));
-  OccupancyQuery& occupancy = limits.occupancy ? *limits.occupancy : model;
-  return dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
+  if (limits.occupancy) return dispatch(c.implementation, shape, c.operation, c.dtype, *limits.occupancy);
+  DeviceModel model = h200_model();
+  return dispatch(c.implementation, shape, c.operation, c.dtype, model);
 }
 
 std::string refusal_of(const Case& c, const MutationLimits& limits) {

@@ -11,12 +11,6 @@ namespace brink {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr size_t kFileMax = size_t{64} << 20;
-
-}  // namespace
-
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -55,20 +49,8 @@ FuzzSummary summarize(const FuzzFolder& folder) {
   for (const std::string& name : names_in(folder.jobs())) {
     const std::string job = folder.job(name);
     if (!fs::is_directory(job)) continue;
-    std::string text;
     JobProgress progress;
-    if (fs::exists(job + "/progress.json")) {
-      std::string error = read_whole(job + "/progress.json", text, kFileMax);
-      if (error.empty()) {
-        auto parsed = parse_job_progress(text);
-        if (const auto* reason = std::get_if<std::string>(&parsed)) {
-          error = fmt::format("{}/progress.json: {}", job, *reason);
-        } else {
-          progress = std::get<JobProgress>(std::move(parsed));
-        }
-      }
-      if (!error.empty()) summary.troubles.push_back(error);
-    }
+    if (std::string error = load(job + "/progress.json", progress); !error.empty()) summary.troubles.push_back(error);
     add_to(summary.total, progress);
     summary.jobs[name] = std::move(progress);
     FindingStore store(job + "/findings.json");

@@ -1,8 +1,10 @@
 #include "fuzz/job_progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "properties/json_text.h"
+#include "properties/whole_file.h"
 
 namespace brink {
 
@@ -58,6 +60,17 @@ std::variant<JobProgress, std::string> parse_job_progress(std::string_view text)
   } catch (const nlohmann::json::exception& e) {
     return fmt::format("not the progress of a job: {}", e.what());
   }
+}
+
+std::string load(const std::string& path, JobProgress& progress) {
+  constexpr size_t kFileMax = size_t{64} << 20;
+  if (access(path.c_str(), F_OK) != 0) return "";
+  std::string text;
+  if (std::string error = read_whole(path, text, kFileMax); !error.empty()) return error;
+  auto parsed = parse_job_progress(text);
+  if (const auto* error = std::get_if<std::string>(&parsed)) return fmt::format("{}: {}", path, *error);
+  progress = std::get<JobProgress>(std::move(parsed));
+  return "";
 }
 
 }  // namespace brink

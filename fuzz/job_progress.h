@@ -29,5 +29,8 @@ void add_to(JobProgress& total, const JobProgress& part);
 std::string to_text(const JobProgress& progress);
 /// The error is one line.
 std::variant<JobProgress, std::string> parse_job_progress(std::string_view text);
+/// Reads the file at `path`; where there is none, `progress` stays as it is. Returns what is wrong with it, or an empty
+/// string.
+std::string load(const std::string& path, JobProgress& progress);
 
 }  // namespace brink

@@ -11,9 +11,7 @@ MutationLimits oracle_limits();
 
 /// The oracle against brute force: what the kernel itself, run with narrow indices, leaves in each element must be what
 /// was predicted, by both engines. One line that says what differs first, or an empty string; `c` must be within
-/// oracle_limits() and at most kOracleNumelMax elements.
+/// oracle_limits() and at most kWholeMax elements.
 std::string oracle_problem(const Case& c);
-
-inline constexpr int64_t kOracleNumelMax = int64_t{1} << 17;
 
 }  // namespace brink

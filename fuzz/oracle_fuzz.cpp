@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const brink::Case c = brink::confined(brink::decode({data, size}), options.limits);
   if (!brink::refusal_of(c, options.limits).empty()) return -1;
   const auto shape = std::get<brink::Decomposition>(brink::decompose(c));
-  if (shape.numel() > brink::kOracleNumelMax) return -1;
+  if (shape.numel() > brink::kWholeMax) return -1;
   if (const std::string line = brink::oracle_problem(c); !line.empty()) {
     brink::abort_with(c, brink::Device::kHost, {line});
   }

@@ -120,15 +120,7 @@ Case read_case(const Json& j) {
 
 }  // namespace
 
-std::variant<Case, std::string> parse_case(std::string_view text) {
-  const auto json = parse_json(text);
-  if (const auto* error = std::get_if<std::string>(&json)) return *error;
-  try {
-    return read_case(std::get<Json>(json));
-  } catch (const std::string& message) {
-    return message;
-  }
-}
+std::variant<Case, std::string> parse_case(std::string_view text) { return parse_as<Case>(text, read_case); }
 
 std::string repeat_command(const Case& c, std::string_view device) {
   return fmt::format(

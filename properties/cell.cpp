@@ -187,7 +187,7 @@ std::optional<Dispatch> counted_launch(const Implementation& implementation, con
   const auto decision = dispatch(implementation, shape, operation, dtype, occupancy);
   if (const auto* launch = std::get_if<Dispatch>(&decision)) {
     if (implementation.helper == LaunchHelper::kChecked) return *launch;
-    const KernelId kernel{operation, launch->sized.variant, dtype, launch->index_type, implementation.build};
+    const KernelId kernel = kernel_of(implementation, operation, dtype, *launch);
     if (launch_refusal(kernel, launch->sized.launch, occupancy).empty()) return *launch;
   } else if (std::get<NoDispatch>(decision).wrong_path) {
     return std::nullopt;

@@ -7,7 +7,6 @@
 
 #include "properties/finding.h"
 #include "properties/shrink.h"
-#include "properties/windows.h"
 
 namespace brink {
 
@@ -77,13 +76,8 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
       Execution rejected;
       rejected.raw.ending = Ending::kLaunchRejected;
       for (const Cell& cell : cells_reached(c, e.shape, rejected)) report.required.insert(cell);
-    } else if (e.prediction.launch) {
-      const LaunchForm form = e.prediction.launch_form;
-      const Dispatch planned_launch{*e.prediction.index_type,
-                                    {e.prediction.path, *e.prediction.variant, *e.prediction.launch, form}};
-      const auto places = e.shape.numel() <= kWholeMax ? std::vector<Interval>{{0, e.shape.numel() - 1}}
-                                                       : choose_windows(c, e.shape, e.prediction);
-      for (const Cell& cell : cells_of(c, e.shape, planned_launch, places, form)) report.required.insert(cell);
+    } else {
+      for (const Cell& cell : planned_cells(c, e.shape, e.prediction)) report.required.insert(cell);
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);

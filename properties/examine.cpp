@@ -29,12 +29,20 @@ std::vector<std::string> findings(const Examination& e, Role role) {
   return lines;
 }
 
+std::vector<Cell> planned_cells(const Case& c, const Decomposition& shape, const Prediction& prediction) {
+  const auto launch = planned_launch(prediction);
+  if (!launch) return {};
+  const auto places =
+      shape.numel() <= kWholeMax ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, prediction);
+  return cells_of(c, shape, *launch, places, launch->sized.form);
+}
+
 Prediction Examiner::predict(const Case& c, Engine engine) {
   DeviceOccupancy occupancy(device_, c.implementation, worker_);
   return brink::predict(c, occupancy, engine);
 }
 
-Examination Examiner::examine(const Case& c) {
+Examination Examiner::examine(const Case& c, std::optional<Prediction> known) {
   Examination e;
   e.c = c;
   e.shape = std::get<Decomposition>(decompose(c));
@@ -47,7 +55,7 @@ Examination Examiner::examine(const Case& c) {
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  e.prediction = predict(c);
+  e.prediction = known ? std::move(*known) : predict(c);
   e.predict_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (e.shape.numel() == 0) {
     e.observed = e.prediction;

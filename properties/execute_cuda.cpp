@@ -45,13 +45,8 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
   const Dispatch& d = *execution.launched;
   if (on_launch) on_launch(d);
   CudaTimings timings;
-  raw = run_on_cuda({form,
-                     {c.operation, d.sized.variant, c.dtype, d.index_type, c.implementation.build},
-                     d.sized.launch,
-                     c.memory,
-                     windows,
-                     input_windows(form, windows),
-                     workspace_bytes(c.implementation, shape)},
+  raw = run_on_cuda({form, kernel_of(c.implementation, c.operation, c.dtype, d), d.sized.launch, c.memory, windows,
+                     input_windows(form, windows), workspace_bytes(c.implementation, shape)},
                     &timings);
   raw.prepare_ms = timings.setup_ms + timings.mapping_ms + timings.fill_ms;
   raw.compare_ms = timings.check_ms;

@@ -256,7 +256,7 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   if (on_launch) on_launch(dispatch);
   execution.raw.prepare_ms = milliseconds_since(begin);
   const auto start = std::chrono::steady_clock::now();
-  const KernelId kernel{c.operation, dispatch.sized.variant, c.dtype, dispatch.index_type, c.implementation.build};
+  const KernelId kernel = kernel_of(c.implementation, c.operation, c.dtype, dispatch);
   BarrierDivergence divergence;
   const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
                                    loop_limit(shape, launch, dispatch.index_type), tensors, &divergence);
@@ -292,10 +292,9 @@ Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, c
     return execution;
   }
   execution.launched = std::get<Dispatch>(decision);
-  const SizedLaunch& sized = execution.launched->sized;
   // The host launches what a device of this occupancy would launch.
-  const KernelId kernel{c.operation, sized.variant, c.dtype, execution.launched->index_type, c.implementation.build};
-  if (std::string refusal = launch_refusal(kernel, sized.launch, occupancy); !refusal.empty()) {
+  const KernelId kernel = kernel_of(c.implementation, c.operation, c.dtype, *execution.launched);
+  if (std::string refusal = launch_refusal(kernel, execution.launched->sized.launch, occupancy); !refusal.empty()) {
     execution.raw.ending = Ending::kLaunchRejected;
     execution.raw.reason = std::move(refusal);
     return execution;

@@ -85,15 +85,7 @@ Finding read_finding(const Json& j) {
 }  // namespace
 
 std::variant<Finding, std::string> parse_finding(std::string_view text) {
-  const auto json = parse_json(text);
-  if (const auto* error = std::get_if<std::string>(&json)) return *error;
-  try {
-    return read_finding(std::get<Json>(json));
-  } catch (const std::string& message) {
-    return message;
-  } catch (const nlohmann::json::exception& e) {  // text that is not UTF-8 inside the case
-    return fmt::format("not JSON: {}", e.what());
-  }
+  return parse_as<Finding>(text, read_finding);
 }
 
 }  // namespace brink

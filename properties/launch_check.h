@@ -32,8 +32,8 @@ std::string to_text(const LaunchTrial& trial);
 /// - what is accepted was asked about last, the query succeeded, at least one block is resident, and every limit of the
 ///   device and of the kernel holds, as does the width of each launch dimension;
 /// - what is rejected has a reason, and no block of the chain is left to try;
-/// - at model scale, every element is written once and right, and no barrier is reached by some threads of a block
-/// only.
+/// - at model scale, every element is written once and right, and no barrier is reached by only some threads of a
+///   block.
 std::string launch_problem(const LaunchTrial& trial, LaunchHelper helper);
 
 }  // namespace brink

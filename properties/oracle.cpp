@@ -77,6 +77,11 @@ std::vector<uint64_t> WriterValues::of(int64_t n) {
   return result;
 }
 
+std::optional<Dispatch> planned_launch(const Prediction& p) {
+  if (!p.launch) return std::nullopt;
+  return Dispatch{*p.index_type, {p.path, *p.variant, *p.launch, p.launch_form}};
+}
+
 Prediction predict(const Case& c, OccupancyQuery& occupancy, Engine engine) {
   const auto shape = std::get<Decomposition>(decompose(c));
   Prediction prediction;
@@ -99,7 +104,7 @@ Prediction predict(const Case& c, OccupancyQuery& occupancy, Engine engine) {
   prediction.launch = launching.dispatch.sized.launch;
   prediction.launch_form = launching.dispatch.sized.form;
   if (c.implementation.helper != LaunchHelper::kChecked) {
-    const KernelId kernel{c.operation, *prediction.variant, c.dtype, *prediction.index_type, c.implementation.build};
+    const KernelId kernel = kernel_of(c.implementation, c.operation, c.dtype, launching.dispatch);
     if (prediction.reason = launch_refusal(kernel, *prediction.launch, occupancy); !prediction.reason.empty()) {
       prediction.verdict = Verdict::kLaunchRejected;
       return prediction;

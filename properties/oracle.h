@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Prediction : Outcome {
   /// Elements of iterations before and after a loop counter wraps: where to look for what the sets only bound.
   std::vector<int64_t> hints;
 };
+
+/// What the prediction says will be launched; nothing where it names no launch.
+std::optional<Dispatch> planned_launch(const Prediction& prediction);
 
 /// kSymbolic reasons about whole intervals, in time that does not grow with the tensor. kTraced runs the kernel itself
 /// with tracing integers, thread by thread: always exact, for narrow index types and small tensors.

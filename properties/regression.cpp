@@ -113,15 +113,7 @@ Standing what_stands_at(const std::string& path, Regression& r) {
 }  // namespace
 
 std::variant<Regression, std::string> parse_regression(std::string_view text) {
-  const auto json = parse_json(text);
-  if (const auto* error = std::get_if<std::string>(&json)) return *error;
-  try {
-    return read_regression(std::get<Json>(json));
-  } catch (const std::string& message) {
-    return message;
-  } catch (const nlohmann::json::exception& e) {  // text that is not UTF-8 inside the case
-    return fmt::format("not JSON: {}", e.what());
-  }
+  return parse_as<Regression>(text, read_regression);
 }
 
 std::string write_regression(Regression r, std::string& path) {

@@ -8,8 +8,7 @@
 // Which of two cases is the simpler one. Compared in this order, smaller is simpler:
 //
 //   1. memory: bytes of one tensor. What is larger than a page (2 MiB, a GPU's unit) counts in whole pages: 2^32 + 1
-//   and
-//      2^32 + 2 elements take the same memory, and [2, 2147483649] is easier to read than [641, 6700417].
+//      and 2^32 + 2 elements take the same memory, and [2, 2147483649] is easier to read than [641, 6700417].
 //   2. rank
 //   3. how the sizes are written: the sum of their oddness() below, so that a boundary stands there as itself
 //   4. number of elements, dim_size, then the sizes from left to right

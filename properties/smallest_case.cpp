@@ -10,10 +10,6 @@ namespace brink {
 
 namespace {
 
-int64_t& size_at(Decomposition& shape, int axis) {
-  return axis == 0 ? shape.outer_size : axis == 1 ? shape.dim_size : shape.inner_size;
-}
-
 // The smallest size on `axis` that fails, where `high` does and all from `low` down are taken not to.
 int64_t smallest_size(const Case& c, Decomposition shape, int axis, int64_t low, int64_t high, const Fails& fails) {
   while (high - low > 1) {

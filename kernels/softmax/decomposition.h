@@ -26,6 +26,11 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+/// A size by its number: 0 outer, 1 dim, 2 inner.
+inline int64_t& size_at(Decomposition& shape, int axis) {
+  return axis == 0 ? shape.outer_size : axis == 1 ? shape.dim_size : shape.inner_size;
+}
+
 /// The position of linear element index `n`, 0 <= n < numel.
 inline Position position_of(const Decomposition& shape, int64_t n) {
   const int64_t inner = n % shape.inner_size;

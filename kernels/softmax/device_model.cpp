@@ -81,6 +81,8 @@ DeviceSpec scaled(DeviceSpec spec) {
   return spec;
 }
 
+DeviceModel h200_model() { return DeviceModel(*find_device_spec("sm_90")); }
+
 KernelAttributes DeviceModel::attributes(const KernelId& kernel) {
   const int64_t registers = registers_of(kernel);
   // A driver counts the registers in; what it makes of AMD's is not known, so there the occupancy alone tells.

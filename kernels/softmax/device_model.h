@@ -60,6 +60,9 @@ class DeviceModel : public OccupancyQuery {
   std::optional<int64_t> registers_;
 };
 
+/// The device that stands for an H200 where there is none to ask: sm_90.
+DeviceModel h200_model();
+
 /// What is wrong with a hostile device.
 enum class Hostility {
   kErrors,   ///< any call may fail

@@ -99,6 +99,10 @@ int64_t largest_index_value(const Decomposition& shape, const SizedLaunch& sized
   return result;
 }
 
+KernelId kernel_of(const Implementation& implementation, Operation operation, DType dtype, const Dispatch& dispatch) {
+  return {operation, dispatch.sized.variant, dtype, dispatch.index_type, implementation.build};
+}
+
 LaunchRequest launch_request(const Implementation& implementation, const Decomposition& shape, Operation operation,
                              DType dtype, IndexType index_type) {
   return {shape, operation, dtype, index_type, implementation.kernel_limits(), implementation.build};

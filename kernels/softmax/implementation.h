@@ -80,6 +80,9 @@ struct Dispatch {
   SizedLaunch sized;
 };
 
+/// The compiled kernel that is dispatched.
+KernelId kernel_of(const Implementation& implementation, Operation operation, DType dtype, const Dispatch& dispatch);
+
 /// A shape that the implementation does not take (its path is another), or a launch that the device refuses.
 struct NoDispatch {
   bool wrong_path = false;

@@ -1,27 +1,20 @@
 #include "tools/brink/fuzz_job.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "fuzz/boundary_counters.h"
 #include "fuzz/case_bytes.h"
-#include "kernels/softmax/device_model.h"
+#include "fuzz/custom_mutator.h"
 #include "properties/cell.h"
-#include "properties/generator.h"
 #include "properties/whole_file.h"
-#include "properties/windows.h"
-
-extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv, int (*callback)(const uint8_t* data, size_t size));
+#include "tools/brink/libfuzzer.h"
 
 namespace brink {
 
@@ -31,8 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kMergeProgram = "brink-corpus-merge";
-constexpr const char* kMergeDevice = "BRINK_MERGE_DEVICE";
 constexpr size_t kMaxBytes = 256;  ///< of a case: enough for 29 dimensions
 constexpr double kPublishSeconds = 1;
 constexpr double kImportSeconds = 5;
@@ -53,20 +44,6 @@ std::string expected_cause(const Case& c, const Prediction& p) {
   return cause_of(e);
 }
 
-// What a case will reach, going by its prediction: distances to boundaries, and cells.
-std::vector<size_t> planned_counters(const Case& c, const Prediction& p) {
-  const auto shape = std::get<Decomposition>(decompose(c));
-  if (!p.launch || !p.index_type || !p.variant || shape.numel() == 0) return {};
-  const Dispatch planned{*p.index_type, {p.path, *p.variant, *p.launch}};
-  std::vector<size_t> counters = distance_counters(c, shape, planned);
-  const auto places =
-      shape.numel() <= kWholeMax ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, p);
-  for (const size_t counter : cell_counters(cells_of(c, shape, planned, places, p.launch_form))) {
-    counters.push_back(counter);
-  }
-  return counters;
-}
-
 class Session {
  public:
   explicit Session(const FuzzJob& job)
@@ -81,14 +58,7 @@ class Session {
 
   // Takes up what an earlier session left. Throws what went wrong, as text.
   void resume() {
-    const std::string path = progress_path();
-    std::string text;
-    if (fs::exists(path)) {
-      require(read_whole(path, text, size_t{64} << 20));
-      auto parsed = parse_job_progress(text);
-      if (const auto* error = std::get_if<std::string>(&parsed)) require(fmt::format("{}: {}", path, *error));
-      progress_ = std::get<JobProgress>(std::move(parsed));
-    }
+    require(load(progress_path(), progress_));
     require(findings_.load());
     ++progress_.sessions;
     progress_.trouble.clear();
@@ -122,7 +92,7 @@ class Session {
     const Case c = decode({data, size});
     if (!refusal_of(c, limits_).empty()) return;
     ++progress_.cases;
-    const Prediction prediction = examiner_.predict(c);
+    Prediction prediction = examiner_.predict(c);
     set_counters(planned_counters(c, prediction));
     if (is_ending(prediction.verdict)) {
       const auto known = findings_.groups().find(expected_cause(c, prediction));
@@ -131,7 +101,7 @@ class Session {
         return;
       }
     }
-    record(examiner_.examine(c));
+    record(examiner_.examine(c, std::move(prediction)));
   }
 
   [[noreturn]] void finish() {
@@ -231,14 +201,6 @@ class Session {
 // libFuzzer's callbacks carry no context.
 Session* session = nullptr;
 
-// Bytes written; 0 where they do not fit, which libFuzzer takes for no mutation.
-size_t put(const Case& c, uint8_t* out, size_t max_size) {
-  const std::vector<uint8_t> bytes = encode(c);
-  if (bytes.size() > max_size) return 0;
-  std::copy(bytes.begin(), bytes.end(), out);
-  return bytes.size();
-}
-
 int run_bytes(const uint8_t* data, size_t size) {
   try {
     session->run(data, size);
@@ -248,24 +210,6 @@ int run_bytes(const uint8_t* data, size_t size) {
     session->give_up(e.what());
   }
   return 0;
-}
-
-int run_driver(std::vector<std::string> arguments, int (*callback)(const uint8_t*, size_t)) {
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  int argc = static_cast<int>(arguments.size());
-  char** argv = pointers.data();
-  return LLVMFuzzerRunDriver(&argc, &argv, callback);
-}
-
-void send_output_to(const std::string& path) {
-  const int log = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log < 0) return;
-  dup2(log, STDOUT_FILENO);
-  dup2(log, STDERR_FILENO);
-  close(log);
 }
 
 }  // namespace
@@ -282,115 +226,15 @@ void run_fuzz_job(const FuzzJob& job) {
   } catch (const std::string& error) {
     current.give_up(error);
   }
+  mutate_as_cases(current.limits());
   // Time and memory limits are the worker's; this process runs no kernel.
-  run_driver({"brink", job.folder.scratch(job.name), fmt::format("-seed={}", current.session_seed() % 0x7fffffff + 1),
-              fmt::format("-max_len={}", kMaxBytes), "-len_control=0", "-reduce_inputs=0", "-rss_limit_mb=0",
-              "-timeout=0", "-handle_term=0", "-handle_int=0", "-detect_leaks=0", "-reload=1",
-              fmt::format("-artifact_prefix={}/", job.folder.job(job.name))},
-             run_bytes);
+  run_libfuzzer(
+      {"brink", job.folder.scratch(job.name), fmt::format("-seed={}", current.session_seed() % 0x7fffffff + 1),
+       fmt::format("-max_len={}", kMaxBytes), "-len_control=0", "-reduce_inputs=0", "-rss_limit_mb=0", "-timeout=0",
+       "-handle_term=0", "-handle_int=0", "-detect_leaks=0", "-reload=1",
+       fmt::format("-artifact_prefix={}/", job.folder.job(job.name))},
+      run_bytes);
   current.give_up("libFuzzer ended by itself; see log.txt");
 }
 
-// ---- Merge ----
-
-bool is_corpus_merge(const char* program) { return fs::path(program).filename() == kMergeProgram; }
-
-int run_corpus_merge(int argc, char** argv) {
-  return LLVMFuzzerRunDriver(&argc, &argv, [](const uint8_t* data, size_t size) {
-    static const char* const device = std::getenv(kMergeDevice);
-    const Case c = decode({data, size});
-    if (!validate(c).empty()) return 0;
-    if (device != nullptr && device == name_of(Device::kCuda)) {
-      DeviceModel occupancy(*find_device_spec("sm_90"));
-      set_counters(planned_counters(c, predict(c, occupancy)));
-    } else {
-      FixedOccupancy occupancy = host_occupancy(c.implementation);
-      set_counters(planned_counters(c, predict(c, occupancy)));
-    }
-    return 0;
-  });
-}
-
-std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& before, size_t& after) {
-  // libFuzzer starts its second step through a shell and quotes nothing, so the user's folder is not named to it.
-  std::string work = (fs::temp_directory_path() / "brink-merge-XXXXXX").string();
-  if (mkdtemp(work.data()) == nullptr) return fmt::format("{}: {}", work, std::strerror(errno));
-  const std::string all = work + "/all";
-  const std::string kept = work + "/kept";
-  struct Cleanup {
-    std::string path;
-    ~Cleanup() {
-      std::error_code error;
-      fs::remove_all(path, error);
-    }
-  } const cleanup{work};
-  for (const std::string& path : {all, kept}) {
-    if (std::string error = make_folder(path); !error.empty()) return error;
-  }
-  std::map<std::vector<uint8_t>, std::string> names;
-  for (const std::string& name : names_in(folder.corpus())) {
-    std::string text;
-    if (std::string error = read_whole(folder.corpus() + "/" + name, text); !error.empty()) return error;
-    const auto parsed = parse_case(text);
-    const Case* c = std::get_if<Case>(&parsed);
-    if (c == nullptr) return fmt::format("{}/{}: {}", folder.corpus(), name, std::get<std::string>(parsed));
-    const std::vector<uint8_t> bytes = encode(*c);
-    names[bytes] = name;
-    if (std::string error =
-            write_whole(fmt::format("{}/{}", all, name), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-        !error.empty()) {
-      return error;
-    }
-  }
-  before = after = names.size();
-  if (names.empty()) return "";
-
-  const std::string program = fmt::format("{}/{}", work, kMergeProgram);
-  std::error_code error;
-  fs::create_symlink(fs::read_symlink("/proc/self/exe"), program, error);
-  if (error) return fmt::format("{}: {}", program, error.message());
-  const pid_t child = fork();
-  if (child < 0) return fmt::format("no process for the merge: {}", std::strerror(errno));
-  if (child == 0) {
-    send_output_to(folder.root + "/merge.log");
-    setenv(kMergeDevice, std::string(name_of(device)).c_str(), 1);
-    std::vector<std::string> arguments = {program, "-merge=1", kept, all, "-rss_limit_mb=0", "-timeout=0"};
-    std::vector<char*> pointers;
-    pointers.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    execv(program.c_str(), pointers.data());
-    _exit(127);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fmt::format("the corpus was not minimized; see {}/merge.log", folder.root);
-  }
-  for (const std::string& name : names_in(kept)) {
-    std::string bytes;
-    if (std::string trouble = read_whole(fmt::format("{}/{}", kept, name), bytes); !trouble.empty()) return trouble;
-    names.erase({bytes.begin(), bytes.end()});
-  }
-  // What is left adds nothing to the others. What came into the corpus meanwhile was not looked at and stays.
-  after = before - names.size();
-  for (const auto& [bytes, name] : names) fs::remove(folder.corpus() + "/" + name, error);
-  return "";
-}
-
 }  // namespace brink
-
-// libFuzzer finds these by name.
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
-  brink::Draws draws(seed);
-  return brink::put(brink::mutate(brink::decode({data, size}), draws, brink::session->limits()), data, max_size);
-}
-
-extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1, const uint8_t* data2, size_t size2,
-                                            uint8_t* out, size_t max_out_size, unsigned int seed) {
-  brink::Draws draws(seed);
-  return brink::put(
-      brink::crossover(brink::decode({data1, size1}), brink::decode({data2, size2}), draws, brink::session->limits()),
-      out, max_out_size);
-}

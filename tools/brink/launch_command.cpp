@@ -56,7 +56,7 @@ class Asked {
     for (const Hostility hostility : kHostilities) {
       if (name_of(hostility) != name_) continue;
       occupancy_ =
-          std::make_unique<HostileDevice>(hostility, DeviceModel(*find_device_spec("sm_90"), registers), kHostileSeed);
+          std::make_unique<HostileDevice>(hostility, DeviceModel(h200_model().spec(), registers), kHostileSeed);
       return;
     }
     if (simulated) {

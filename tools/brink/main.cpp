@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/brink/commands.h"
-#include "tools/brink/fuzz_job.h"
+#include "tools/brink/corpus_merge.h"
 #include "tools/brink/options.h"
 
 namespace {
