@@ -195,16 +195,21 @@ std::optional<Dispatch> counted_launch(const Implementation& implementation, con
   return rejected_launch(implementation, shape, operation, dtype);
 }
 
-std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution) {
   const Ending ending = execution.raw.ending;
   if (ending == Ending::kNotExecuted || shape.numel() == 0) return {};
   const std::vector<Interval> everything = {{0, shape.numel() - 1}};
   const auto launched = ending == Ending::kLaunchRejected
                             ? rejected_launch(c.implementation, shape, c.operation, c.dtype)
-                            : execution.launched;
+                            : execution.reached();
   if (!launched) return {};
-  return cells_of(c, shape, *launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything,
-                  launched->sized.form);
+  return ReachedLaunch{*launched, ending == Ending::kCompleted ? execution.raw.looked_at : everything};
+}
+
+std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution) {
+  const auto reached = reached_launch(c, shape, execution);
+  if (!reached) return {};
+  return cells_of(c, shape, reached->launched, reached->looked_at, reached->launched.sized.form);
 }
 
 }  // namespace brink

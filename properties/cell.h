@@ -86,8 +86,17 @@ std::optional<Dispatch> counted_launch(const Implementation& implementation, con
 std::vector<Cell> cells_of(const Case& c, const Decomposition& shape, const Dispatch& launched,
                            const std::vector<Interval>& looked_at, LaunchForm form);
 
-/// Cells that a run reached: from what was really launched and looked at; none where nothing was executed. A hang, a
-/// fault and a rejected launch are seen without looking at any element, so they count at each location of the tensor.
+/// What a run reached: the launch, and where it was looked at.
+struct ReachedLaunch {
+  Dispatch launched;
+  std::vector<Interval> looked_at;
+};
+
+/// Nothing where nothing was executed. A hang, a fault and a rejected launch are seen without looking at any element,
+/// so they count everywhere.
+std::optional<ReachedLaunch> reached_launch(const Case& c, const Decomposition& shape, const Execution& execution);
+
+/// Cells that a run reached: from what was really launched and looked at.
 std::vector<Cell> cells_reached(const Case& c, const Decomposition& shape, const Execution& execution);
 
 struct CellStatus {

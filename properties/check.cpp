@@ -18,22 +18,6 @@ constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Forward and backward see the same tensor: they must take the same path and, where the width is chosen, the same
-// width.
-std::string direction_difference(const Case& c, const Decomposition& shape, Examiner& examiner) {
-  if (shape.numel() == 0 || c.implementation.rule == WidthRule::kFixed) return "";
-  DeviceOccupancy occupancy(examiner.device(), c.implementation, examiner.worker());
-  const auto one = dispatch(c.implementation, shape, c.operation, c.dtype, occupancy);
-  const auto other = dispatch(c.implementation, shape, counterpart(c.operation), c.dtype, occupancy);
-  const auto* a = std::get_if<Dispatch>(&one);
-  const auto* b = std::get_if<Dispatch>(&other);
-  if (a == nullptr || b == nullptr) return "";
-  if (a->index_type == b->index_type && a->sized.path == b->sized.path) return "";
-  return fmt::format("{} takes {} {}, {} takes {} {}", name_of(c.operation), name_of(a->sized.path),
-                     name_of(a->index_type), name_of(counterpart(c.operation)), name_of(b->sized.path),
-                     name_of(b->index_type));
-}
-
 }  // namespace
 
 int CheckReport::exit_status() const {
@@ -51,6 +35,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   }
   const CaseGenerator generator(generator_options);
   Examiner examiner(options.generator.device, options.limit_seconds);
+  examiner.on_examination(options.on_examination);
   // Boundary cases are 60% of all, and half of them go to each path's targets.
   const auto targets = static_cast<int64_t>(generator.targets().size());
   const int64_t planned = options.cases.value_or(std::max<int64_t>(500, targets * 4));
@@ -82,8 +67,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);
     }
-    std::vector<std::string> lines = findings(e, options.role);
-    if (const std::string line = direction_difference(c, e.shape, examiner); !line.empty()) lines.push_back(line);
+    const std::vector<std::string> lines = findings(e, options.role);
     if (lines.empty()) {
       if (executed && e.observed.verdict != Verdict::kOk) ++report.defects_as_predicted;
     } else {
@@ -91,7 +75,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
       if (group.count++ == 0) {
         group.smallest = e;
         group.lines = lines;
-        if (report.findings.size() <= kMaxShrunkGroups && !findings(e, options.role).empty()) {
+        if (report.findings.size() <= kMaxShrunkGroups) {
           Shrunk shrunk = shrink(examiner, e, options.role);
           group.smallest = std::move(shrunk.smallest);
           group.shrink_runs = shrunk.runs;

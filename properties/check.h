@@ -21,7 +21,8 @@ struct CheckOptions {
   GeneratorOptions generator;
   std::optional<MemoryKind> memory;  ///< default: sparse on the host, aliased on a GPU
   Role role = Role::kSelfCheck;
-  double limit_seconds = 60;  ///< for one case in a worker process
+  double limit_seconds = 60;     ///< for one case in a worker process
+  OnExamination on_examination;  ///< called with each examination, those of shrinking too
 };
 
 /// Findings with one cause: operation, path, expression and verdict.

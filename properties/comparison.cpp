@@ -118,12 +118,12 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
   Outcome outcome;
   outcome.path = path_of(shape);
   outcome.reason = raw.reason;
-  if (execution.launched) {
-    outcome.path = execution.launched->sized.path;
-    outcome.variant = execution.launched->sized.variant;
-    outcome.index_type = execution.launched->index_type;
-    outcome.launch = execution.launched->sized.launch;
-    outcome.launch_form = execution.launched->sized.form;
+  if (const auto reached = execution.reached()) {
+    outcome.path = reached->sized.path;
+    outcome.variant = reached->sized.variant;
+    outcome.index_type = reached->index_type;
+    outcome.launch = reached->sized.launch;
+    outcome.launch_form = reached->sized.form;
   }
   if (raw.ending != Ending::kCompleted) {
     outcome.verdict = verdict_of_ending(raw.ending);
@@ -194,6 +194,16 @@ std::vector<std::string> differences(const Case& c, const Decomposition& shape, 
     differ("launch", launch_text(prediction), launch_text(observed));
   }
   const RawObservation& raw = execution.raw;
+  if (const auto kernel = kernel_of(raw.stamp)) {
+    if (kernel->operation != c.operation || kernel->dtype != c.dtype) {
+      lines.push_back(fmt::format("kernel: {} {} was asked for, {} {} ran", name_of(c.operation), name_of(c.dtype),
+                                  name_of(kernel->operation), name_of(kernel->dtype)));
+    }
+    const Dispatch ran = *execution.reached();
+    if (execution.launched && execution.launched->sized.launch != ran.sized.launch) {
+      lines.push_back("launch: the kernel saw another grid or block than the launching side");
+    }
+  }
   if (raw.ending != Ending::kCompleted || !lines.empty()) return lines;
 
   const std::vector<Interval> places = places_to_compare(c, shape, prediction, raw);

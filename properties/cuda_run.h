@@ -22,6 +22,7 @@ struct CudaRequest {
   /// an element that is not hot: right for those, and for no other.
   std::vector<Interval> input_windows;
   int64_t workspace_bytes = 0;  ///< memory that the implementation itself takes; a lack of it is kOutOfMemory
+  bool launches = true;         ///< false: everything but the launch itself, as an implementation does that forgets it
 };
 
 /// Where the time of an execution went, beside RawObservation::kernel_ms.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,16 @@ struct Examination {
   Execution execution;
   Outcome observed;
   double predict_seconds = 0;
+  double seconds = 0;                    ///< all of it, the prediction too
   std::vector<std::string> differences;  ///< between prediction and observation; empty where they agree
+  /// How the implementation treats the other direction differently, or empty: forward and backward see the same tensor,
+  /// so they must take the same path and, where the width is chosen, the same width.
+  std::string direction_difference;
+  std::string device_name;  ///< a GPU's; empty for the host, and where there is none
 };
+
+/// Called with each examination when it has ended.
+using OnExamination = std::function<void(const Examination&)>;
 
 /// Who the examined implementation belongs to. In its self-check brink knows its own defects: they must fail exactly as
 /// predicted. A user's kernel must be right.
@@ -52,9 +61,13 @@ class Examiner {
   Prediction predict(const Case& c, Engine engine = Engine::kAuto);
   Device device() const { return device_; }
   Worker& worker() { return worker_; }
+  void on_examination(OnExamination f) { on_examination_ = std::move(f); }
 
  private:
+  void run(Examination& e, std::optional<Prediction> known);
+
   Worker worker_;
+  OnExamination on_examination_;
   Device device_;
   double limit_;
   Isolation isolation_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/execution/cuda/cuda_device.h"
+#include "kernels/replicas/no_launch.h"
 #include "kernels/replicas/workspace.h"
 #include "properties/cuda_run.h"
 #include "properties/input_windows.h"
@@ -45,11 +46,13 @@ Execution execute_on_cuda(const Case& c, const std::vector<Interval>& windows, c
   const Dispatch& d = *execution.launched;
   if (on_launch) on_launch(d);
   CudaTimings timings;
-  raw = run_on_cuda({form, kernel_of(c.implementation, c.operation, c.dtype, d), d.sized.launch, c.memory, windows,
-                     input_windows(form, windows), workspace_bytes(c.implementation, shape)},
-                    &timings);
+  raw = run_on_cuda(
+      {form, kernel_of(c.implementation, c.operation, c.dtype, d), d.sized.launch, c.memory, windows,
+       input_windows(form, windows), workspace_bytes(c.implementation, shape), launches_its_kernel(c.implementation)},
+      &timings);
   raw.prepare_ms = timings.setup_ms + timings.mapping_ms + timings.fill_ms;
   raw.compare_ms = timings.check_ms;
+  require_stamp(execution);
   return execution;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/execution/host_run.h"
 #include "kernels/execution/host_space.h"
 #include "kernels/index/checked.h"
+#include "kernels/replicas/no_launch.h"
 #include "kernels/replicas/workspace.h"
 #include "properties/execution.h"
 #include "properties/input_windows.h"
@@ -258,8 +259,12 @@ void run_typed(const Case& c, const Decomposition& shape, const std::vector<Inte
   const auto start = std::chrono::steady_clock::now();
   const KernelId kernel = kernel_of(c.implementation, c.operation, c.dtype, dispatch);
   BarrierDivergence divergence;
-  const BlockEnd end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
-                                   loop_limit(shape, launch, dispatch.index_type), tensors, &divergence);
+  BlockEnd end = BlockEnd::kCompleted;
+  if (launches_its_kernel(c.implementation)) {
+    end = run_on_host(kernel, shape, launch, all_blocks ? nullptr : &parts,
+                      loop_limit(shape, launch, dispatch.index_type), tensors, &divergence);
+  }
+  execution.raw.stamp = tensors.stamp;
   execution.raw.kernel_ms = milliseconds_since(start);
   if (end == BlockEnd::kBarrierDivergence) {
     execution.raw.ending = Ending::kFault;
@@ -306,6 +311,7 @@ Execution execute_on_host(const Case& c, const std::vector<Interval>& windows, c
     return execution;
   }
   with_dtype(c.dtype, [&](auto element) { run_typed<decltype(element)>(c, shape, windows, on_launch, execution); });
+  require_stamp(execution);
   return execution;
 }
 

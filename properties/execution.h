@@ -15,11 +15,18 @@ enum class Device { kHost, kCuda };
 
 constexpr std::string_view name_of(Device device) { return device == Device::kHost ? "host" : "cuda"; }
 
-/// One run: what was really launched, as the launching side saw it, and what it left in memory.
+/// One run: what was launched, as the launching side saw it, and what it left in memory.
 struct Execution {
   std::optional<Dispatch> launched;
   RawObservation raw;
+
+  /// What really ran: as the kernel's own stamp says, or, where a hang or a fault left none, as the launching side saw
+  /// it.
+  std::optional<Dispatch> reached() const;
 };
+
+/// A run that ended well without a kernel's stamp is none, whatever is in the memory: it becomes not executed.
+void require_stamp(Execution& execution);
 
 /// Called with what is about to be launched, so that it is known even where the launch never ends.
 using OnLaunch = std::function<void(const Dispatch&)>;

@@ -59,6 +59,8 @@ Json execution_to_json(const Execution& execution) {
   j["prepare_ms"] = raw.prepare_ms;
   j["compare_ms"] = raw.compare_ms;
   j["physical_bytes"] = raw.physical_bytes;
+  const KernelStamp& s = raw.stamp;
+  j["stamp"] = {s.word, s.grid_x, s.grid_y, s.block_x, s.block_y};
   return j;
 }
 
@@ -82,6 +84,9 @@ Execution execution_from_json(const Json& j) {
   raw.prepare_ms = j.at("prepare_ms").get<double>();
   raw.compare_ms = j.at("compare_ms").get<double>();
   raw.physical_bytes = j.at("physical_bytes").get<int64_t>();
+  const Json& s = j.at("stamp");
+  raw.stamp = {s.at(0).get<uint32_t>(), s.at(1).get<int64_t>(), s.at(2).get<int64_t>(), s.at(3).get<int64_t>(),
+               s.at(4).get<int64_t>()};
   return execution;
 }
 

@@ -481,7 +481,8 @@ bool takes_path(const Implementation& implementation, Path path) {
 std::vector<Implementation> default_implementations() {
   std::vector<Implementation> result;
   for (const Implementation& implementation : all_implementations()) {
-    if (implementation.rule == WidthRule::kWorkspace) continue;  // takes memory that a run has to be asked for
+    // These take memory that a run has to be asked for, or run nothing.
+    if (implementation.rule == WidthRule::kWorkspace || implementation.rule == WidthRule::kNoLaunch) continue;
     const bool unusual = implementation.rule == WidthRule::kNumel || implementation.index_type == IndexType::kI64;
     if (implementation.build != Build::kPlain && !takes_part(implementation)) continue;
     if (!implementation.scaled() || !unusual) result.push_back(implementation);
@@ -506,15 +507,10 @@ bool Target::operator<(const Target& other) const {
   return key(*this) < key(other);
 }
 
-namespace {
-
-// What stands for a device's true-width kernels where the device itself is not asked.
-std::shared_ptr<OccupancyQuery> true_width_model(Device device) {
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation) {
   if (device == Device::kCuda) return std::make_shared<DeviceModel>(h200_model());
-  return std::make_shared<FixedOccupancy>(host_occupancy(Implementation()));
+  return std::make_shared<FixedOccupancy>(host_occupancy(implementation));
 }
-
-}  // namespace
 
 struct CaseGenerator::Plan {
   GeneratorOptions options;
@@ -533,7 +529,7 @@ struct CaseGenerator::Plan {
     if (options.occupancy) {
       real = scaled = options.occupancy;
     } else {
-      real = scaled = true_width_model(options.device);
+      real = scaled = model_of(options.device, Implementation());
       if (host) scaled = std::make_shared<FixedOccupancy>(kScaledResidentBlocks);
     }
     for (const Variant variant : kVariants) {
@@ -933,7 +929,7 @@ std::vector<CellStatus> all_cells(Device device) {
   const CaseGenerator generator(options);
   std::map<Target, bool> reached;
   for (const Target& target : generator.targets()) reached[target] = true;
-  const std::shared_ptr<OccupancyQuery> occupancy = true_width_model(device);
+  const std::shared_ptr<OccupancyQuery> occupancy = model_of(device, Implementation());
   const Solver solver({KernelLimits::real()}, *occupancy);
   std::map<std::tuple<Problem, bool, bool>, std::string> reasons;
   std::vector<CellStatus> result;

@@ -14,6 +14,10 @@
 
 namespace brink {
 
+/// A device as launch sizing sees it where there is none to ask: host_occupancy() or, for kCuda, that of the model
+/// sm_90.
+std::shared_ptr<OccupancyQuery> model_of(Device device, const Implementation& implementation);
+
 /// True-width implementations, the scale models of `dispatched`, `spatial` and `last_dim`, and of those short of
 /// registers the ones that each launch form takes: `..._pressure` and `..._ask_once`.
 std::vector<Implementation> default_implementations();

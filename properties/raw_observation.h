@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/execution/interval.h"
+#include "kernels/softmax/stamp.h"
 
 namespace brink {
 
@@ -38,6 +39,7 @@ struct RawObservation {
   double prepare_ms = 0;       ///< memory and inputs, before the kernel
   double compare_ms = 0;       ///< with the closed form, after it
   int64_t physical_bytes = 0;  ///< memory that really held the tensors
+  KernelStamp stamp;           ///< what the kernel that ran said of itself; its word is 0 where none did
 
   static constexpr size_t kMaxValues = 1 << 16;
 };

@@ -124,6 +124,8 @@ Json answer(Device device, const Json& request, int socket) {
   const CudaDevice d = cuda_device();
   return {{"unavailable", ""},
           {"devices", d.count},
+          {"device_name", fmt::format("{}, compute capability {}.{}, {:.0f} GiB", d.name, d.compute_major,
+                                      d.compute_minor, static_cast<double>(d.total_bytes) / (1 << 30))},
           {"description",
            fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free", d.name,
                        d.compute_major, d.compute_minor, d.sm_count, static_cast<double>(d.free_bytes) / (1 << 30),
@@ -318,6 +320,7 @@ KernelAttributes Worker::attributes(const KernelId& kernel) {
   attributes_[kernel] = attributes;
   return attributes;
 }
+std::string Worker::device_name() { return info().value("device_name", ""); }
 
 Occupancy Worker::resident_blocks(const KernelId& kernel, int64_t threads, int64_t shared_bytes) {
   const std::tuple question(kernel, threads, shared_bytes);

@@ -36,6 +36,8 @@ class Worker {
   std::string unavailable();
   /// One line about the device.
   std::string description();
+  /// What of it stays the same from run to run: a GPU's name, capability and memory. Empty for the host.
+  std::string device_name();
   /// GPUs that the worker can see; 0 on the host.
   int device_count();
   /// The worker's device as launch sizing sees it. Each question is asked once; an error may pass, and is not kept.

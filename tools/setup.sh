@@ -7,7 +7,7 @@ brink_logs="$brink_root/build/logs"
 
 # Debian package names. build_packages is enough for the brink command; test_packages are needed on top of it for the tests.
 build_packages=(g++ cmake ninja-build ccache libboost-context-dev libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev
-  librapidcheck-dev libclang-rt-14-dev)
+  librapidcheck-dev libclang-rt-14-dev rapidjson-dev)
 test_packages=(libgtest-dev libgmock-dev)
 bench_packages=(libbenchmark-dev)
 slurm_packages=(slurmctld slurmd slurm-client munge jq) # only .ci/run installs them, for tests/tools/slurm_array.sh
@@ -63,6 +63,7 @@ has_package() { # DEBIAN_NAME: installed, by whatever means for a tool; by dpkg,
     libeigen3-dev) has_header eigen3/Eigen/Core || has_header Eigen/Core ;;
     librapidcheck-dev) has_header rapidcheck.h ;;
     libclang-rt-14-dev) compgen -G "/usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer_no_main*" >/dev/null ;;
+    rapidjson-dev) has_header rapidjson/reader.h ;;
     libgtest-dev) has_header gtest/gtest.h ;;
     libgmock-dev) has_header gmock/gmock.h ;;
     libbenchmark-dev) has_header benchmark/benchmark.h ;;

@@ -9,6 +9,7 @@
 #include "kernels/index/arithmetic.h"
 #include "kernels/softmax/dtype.h"
 #include "kernels/softmax/pack.h"
+#include "kernels/softmax/stamp.h"
 
 namespace brink {
 
@@ -37,6 +38,7 @@ struct HostTensors {
   bool fault_out_of_bounds = false;     ///< access the address all the same: it is mapped without permissions
   std::vector<Window> windows;          ///< sorted, disjoint
   IntervalSet out_of_bounds;
+  KernelStamp stamp;  ///< left by the first thread that runs
 };
 
 /// What a kernel on the host loads from and stores to.

@@ -19,6 +19,7 @@ BlockEnd run_on_host_typed(const KernelId& kernel, const Decomposition& shape, c
       return with_index_type(kernel.index_type, [&](auto index) {
         using I = decltype(index);
         const auto body = [&](HostThread& thread) {
+          if (tensors.stamp.word == 0) tensors.stamp = stamp_of<T, kOperation, kVariant, I>(thread);
           if constexpr (std::is_same_v<I, int64_t> && kVariant == Variant::kReduce) {
             if (kernel.build == Build::kTornBarrier) {
               return torn_barrier_kernel<kOperation, I>(thread, memory, shape);

@@ -24,6 +24,7 @@ std::string Implementation::name() const {
     return build == Build::kPressure ? base + "_pressure" : base;
   }
   if (rule == WidthRule::kWorkspace) return "workspace";
+  if (rule == WidthRule::kNoLaunch) return "no_launch";
   const std::string_view base = rule == WidthRule::kSafe ? "dispatched" : "numel_rule";
   if (index_type == IndexType::kI32) return std::string(base);
   return fmt::format("{}/{}", base, name_of(index_type));
@@ -48,6 +49,7 @@ std::vector<Implementation> all_implementations() {
   add(false);
   add(true);
   result.push_back({WidthRule::kWorkspace, IndexType::kI32, std::nullopt});
+  result.push_back({WidthRule::kNoLaunch, IndexType::kI32, std::nullopt});
   constexpr auto kFixed = WidthRule::kFixed;
   constexpr auto kPressure = Build::kPressure;
   for (const IndexType type : {IndexType::kU32, IndexType::kI64}) {

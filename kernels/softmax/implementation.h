@@ -17,6 +17,7 @@ enum class WidthRule {
   kSafe,       ///< `index_type` where every address expression, loop step and round-up fits in it, else i64
   kNumel,      ///< replica of PyTorch's canUse32BitIndexMath: `index_type` where numel < its largest value, else i64
   kWorkspace,  ///< replica: as kSafe, after taking memory in proportion to the tensor; see replicas/workspace.h
+  kNoLaunch,   ///< replica: as kSafe, but nothing is launched; see replicas/no_launch.h
 };
 
 /// Who sizes the launches of an implementation: launch sizing, or a replica of a helper that gets it wrong
@@ -45,10 +46,10 @@ constexpr std::string_view name_of(LaunchHelper helper) {
   return "stale_shared";
 }
 
-/// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, `workspace`, ...; a
-/// scale model has its index type behind the name: `dispatched/i8`, `numel_rule/u16`. A fixed-width kernel that is
-/// short of registers has that, or the replica that sizes its launches, behind its own: `spatial/i64_pressure`,
-/// `spatial/i64_ask_once`.
+/// One way to do an operation. Names: `dispatched`, `numel_rule`, `spatial/u32`, `last_dim/i64`, `workspace`,
+/// `no_launch`, ...; a scale model has its index type behind the name: `dispatched/i8`, `numel_rule/u16`. A fixed-width
+/// kernel that is short of registers has that, or the replica that sizes its launches, behind its own:
+/// `spatial/i64_pressure`, `spatial/i64_ask_once`.
 struct Implementation {
   WidthRule rule = WidthRule::kSafe;
   IndexType index_type = IndexType::kI32;
@@ -60,7 +61,7 @@ struct Implementation {
   /// Whether this is a scale model: narrow indices, and launches of the same proportions.
   bool scaled() const { return limits_of(index_type).bits < 32; }
   /// Whether the index type fits every address expression by construction.
-  bool chooses_safely() const { return rule == WidthRule::kSafe || rule == WidthRule::kWorkspace; }
+  bool chooses_safely() const { return rule != WidthRule::kFixed && rule != WidthRule::kNumel; }
   KernelLimits kernel_limits() const { return scaled() ? KernelLimits::scaled() : KernelLimits::real(); }
   bool operator==(const Implementation&) const = default;
 };

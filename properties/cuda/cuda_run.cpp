@@ -167,6 +167,7 @@ class AliasedMemory {
 struct Kept {
   Workspace workspace;
   std::optional<AliasedMemory> aliased;
+  KernelStamp* stamp = nullptr;  // memory of the host that kernels write to: it outlives a fault
 };
 
 Kept& kept() {
@@ -397,7 +398,13 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
     }
     require("workspace", cudaMemset(own.get(), 1, bytes));
   }
-  const CudaLaunchResult launch = launch_on_cuda(request.kernel, request.launch, form.shape, tensors);
+  KernelStamp*& stamp = kept().stamp;
+  if (stamp == nullptr) require("memory for the stamp", cudaHostAlloc(&stamp, sizeof(*stamp), cudaHostAllocMapped));
+  *stamp = {};
+  require("the stamp's address", cudaHostGetDevicePointer(&tensors.stamp, stamp, 0));
+  const CudaLaunchResult launch = request.launches ? launch_on_cuda(request.kernel, request.launch, form.shape, tensors)
+                                                   : CudaLaunchResult{CudaLaunchEnd::kCompleted, "", 0};
+  observation.stamp = *stamp;
   observation.kernel_ms = launch.kernel_ms;
   switch (launch.end) {
     case CudaLaunchEnd::kCompleted:
@@ -440,6 +447,7 @@ RawObservation run_on_cuda(const CudaRequest& request, CudaTimings* timings) {
     ended.ending = stopped.ending;
     ended.reason = stopped.reason;
     ended.kernel_ms = observation.kernel_ms;
+    ended.stamp = observation.stamp;
     ended.physical_bytes = observation.physical_bytes;
     return ended;
   }

@@ -78,7 +78,7 @@ TEST(CaseBytes, NumbersNeverChange) {
             "last_dim/i16 spatial/u8 spatial/i8 spatial/u16 spatial/i16 workspace last_dim/u32_pressure "
             "spatial/u32_pressure last_dim/i64_pressure spatial/i64_pressure "
             "last_dim/i64_ask_once spatial/i64_ask_once last_dim/i64_shrink_y_only spatial/i64_shrink_y_only "
-            "last_dim/i64_stale_shared spatial/i64_stale_shared spatial/i64_torn_barrier\n"
+            "last_dim/i64_stale_shared spatial/i64_stale_shared spatial/i64_torn_barrier no_launch\n"
             "closed form: seed coded coded_output\n"
             "prime: 3 5 7\n"
             "memory: dense aliased sparse\n");

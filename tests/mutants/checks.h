@@ -32,6 +32,10 @@ std::string planted_differences_are_reported();
 std::string planted_outcomes_are_findings();
 std::string exit_status_tells_what_is_missing();
 
+// evidence_checks.cpp
+std::string reports_are_no_better_than_what_ran();
+std::string kernels_say_what_ran();
+
 // case_checks.cpp
 std::string windows_show_what_they_must();
 std::string known_cells_are_reached();

@@ -38,6 +38,8 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(true_width_cases_are_as_predicted),
       BRINK_CHECK(closed_forms_are_the_operations_answers),
       BRINK_CHECK(exit_status_tells_what_is_missing),
+      BRINK_CHECK(reports_are_no_better_than_what_ran),
+      BRINK_CHECK(kernels_say_what_ran),
       BRINK_CHECK(replays_notice_what_changed),
       BRINK_CHECK(shrinking_keeps_the_cause),
       BRINK_CHECK(generated_cases_are_as_predicted),

@@ -362,6 +362,36 @@ mutant(MissingCellsAreFine properties/check.cpp
   [[return @{missing.empty()}@ &&]]
   [[true]])
 
+# ---- Evidence and reports --------------------------------------------------------------------------------------------------------
+
+mutant(AReportOfNothingIsOk properties/summary.cpp
+  [[return @{launched > 0}@ && required_not_executed() == 0]]
+  [[true]])
+mutant(AReportForgivesWhatHadToRun properties/summary.cpp
+  [[&& @{required_not_executed() == 0}@ &&]]
+  [[true]])
+mutant(AReportForgivesMissingCells properties/summary.cpp
+  [[&& @{missing_cells().empty()}@ ?]]
+  [[true]])
+mutant(ASkipCountsAsExecutedInAReport properties/summary.cpp
+  [[@{if (r.required) executed_cases_.insert(case_hash(r));}@]]
+  [[executed_cases_.insert(case_hash(r)); for (const auto& [hash, hole] : holes_) executed_cases_.insert(hash);]])
+mutant(AKnownDefectCountsAsRight properties/summary.cpp
+  [[counts.findings : @{r.verdict == "ok"}@ ?]]
+  [[true]])
+mutant(BrokenEvidenceIsFine properties/summary.cpp
+  [[if (@{broken > 0}@) return 2;]]
+  [[false]])
+mutant(AMissingStampIsForgiven properties/execution.cpp
+  [[if (@{raw.ending != Ending::kCompleted || kernel_of(raw.stamp)}@) return;]]
+  [[true]])
+mutant(AnotherKernelsStampIsForgiven properties/comparison.cpp
+  [[if (@{kernel->operation != c.operation || kernel->dtype != c.dtype}@) {]]
+  [[false]])
+mutant(TheLaunchingSideIsBelieved properties/execution.cpp
+  [[if (@{!kernel}@) return launched;]]
+  [[true]])
+
 # ---- Boxes, cells, aliased memory ------------------------------------------------------------------------------------------------
 
 mutant(TheRestOfAFirstRowIsLost properties/box.cpp

@@ -119,6 +119,7 @@ struct Options {
   std::string memory;
   double limit = 60;
   bool json = false;
+  EvidenceOption evidence;
 };
 
 CheckOptions to_check_options(const Options& options) {
@@ -159,8 +160,12 @@ void add_check(CLI::App& app, int& status) {
   command->add_option("--limit", options->limit, "seconds until one case in a worker process is a hang")
       ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");
+  options->evidence.add_to(*command);
   command->callback([options, &status] {
-    const CheckOptions check_options = to_check_options(*options);
+    CheckOptions check_options = to_check_options(*options);
+    const auto ledger = options->evidence.open(
+        {"check", "", check_options.generator.device, check_options.role, check_options.seed, false});
+    if (ledger) check_options.on_examination = [&](const Examination& e) { ledger->append(e); };
     Progress progress(check_options.seconds);
     const CheckReport report = check(check_options, [&](const CheckReport& r) { progress.show(r); });
     progress.finish();
@@ -171,6 +176,7 @@ void add_check(CLI::App& app, int& status) {
       print_report(report, check_options, cells);
     }
     status = report.exit_status();
+    require_written(ledger.get());
   });
 }
 

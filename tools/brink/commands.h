@@ -13,5 +13,6 @@ void add_replay(CLI::App& app, int& status);
 void add_fuzz(CLI::App& app, int& status);
 void add_launch(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
 
 }  // namespace brink

@@ -24,6 +24,8 @@ void add_list(CLI::App& app, int& /*status*/) {
         what = fmt::format("defect replica: {} where numel is below its largest value, i64 otherwise", type);
       } else if (i.rule == WidthRule::kWorkspace) {
         what = "defect replica: dispatched, but takes 8 bytes of memory for each element of the tensor";
+      } else if (i.rule == WidthRule::kNoLaunch) {
+        what = "defect replica: dispatched, but returns success without launching its kernel";
       } else {
         what = fmt::format("always {}{}", type, i.index_type == IndexType::kI64 ? "" : ": a known defect");
       }

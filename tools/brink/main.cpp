@@ -33,6 +33,7 @@ int run(int argc, char** argv) {
     brink::add_fuzz(app, status);
     brink::add_launch(app, status);
     brink::add_list(app, status);
+    brink::add_report(app, status);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

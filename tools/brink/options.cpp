@@ -56,6 +56,22 @@ std::string check_not_negative(const std::string& text) {
   return text.starts_with('-') ? fmt::format("\"{}\" is negative", text) : "";
 }
 
+void EvidenceOption::add_to(CLI::App& command) {
+  command.add_option("--evidence", file, "append one line of JSON for each execution to this file (see brink report)");
+}
+
+std::unique_ptr<Ledger> EvidenceOption::open(EvidenceSource source) const {
+  if (file.empty()) return nullptr;
+  source.version = BRINK_VERSION;
+  auto ledger = std::make_unique<Ledger>(file, std::move(source));
+  require_written(ledger.get());
+  return ledger;
+}
+
+void require_written(const Ledger* ledger) {
+  if (ledger != nullptr && !ledger->error().empty()) throw UsageError{"--evidence " + ledger->error()};
+}
+
 std::vector<int64_t> parse_shape(const std::string& text) {
   std::vector<int64_t> shape;
   if (text == "scalar") return shape;

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "properties/execution.h"
+#include "properties/evidence.h"
 
 namespace brink {
 
@@ -41,6 +42,18 @@ struct CaseOptions {
   /// Reads the file, or puts the case together; throws UsageError.
   Case to_case(Device device) const;
 };
+
+/// The option --evidence.
+struct EvidenceOption {
+  std::string file;
+
+  void add_to(CLI::App& command);
+  /// Opens the file; null where the option was not given. Throws UsageError.
+  std::unique_ptr<Ledger> open(EvidenceSource source) const;
+};
+
+/// Throws UsageError where evidence is missing from the ledger, which may be null.
+void require_written(const Ledger* ledger);
 
 /// Checks for CLI::Option::check: an error in one line, or an empty string.
 std::string check_positive(const std::string& text);

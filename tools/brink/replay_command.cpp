@@ -20,6 +20,7 @@ struct Options {
   std::string device = "host";
   double limit = 60;
   bool json = false;
+  EvidenceOption evidence;
 };
 
 // The files that are meant: a file itself, a folder's *.json and those of its folders, in the order of their names.
@@ -94,11 +95,16 @@ void add_replay(CLI::App& app, int& status) {
   command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
       ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");
+  options->evidence.add_to(*command);
   command->footer(
       "The exit status is 1 where one is not as it must be, else 2 where a file is broken, else 3 where something was "
       "not executed, else 0.");
   command->callback([options, &status] {
-    Examiner examiner(parse_device(options->device), options->limit, Isolation::kAlways);
+    const Device device = parse_device(options->device);
+    Examiner examiner(device, options->limit, Isolation::kAlways);
+    // What is replayed is known: it has to do what it did.
+    const auto ledger = options->evidence.open({"replay", "", device, Role::kSelfCheck, 0, true});
+    if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     std::map<std::string_view, int64_t> counts;
     auto json = nlohmann::ordered_json::array();
     for (const std::string& path : files_of(options->paths)) {
@@ -126,6 +132,7 @@ void add_replay(CLI::App& app, int& status) {
       fmt::print("{} ok, {} failed, {} broken, {} not executed\n", counts["ok"], counts["failed"], counts["broken"],
                  counts["not_executed"]);
     }
+    require_written(ledger.get());
   });
 }
 

@@ -14,6 +14,7 @@ void add_run(CLI::App& app, int& status) {
     std::string device = "host";
     double limit = 60;
     bool json = false;
+    EvidenceOption evidence;
   };
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "run one case: prediction beside observation");
@@ -22,12 +23,15 @@ void add_run(CLI::App& app, int& status) {
   command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
       ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");
+  options->evidence.add_to(*command);
   command->footer(
       "The exit status is the verdict: 0 ok, 1 a defect or a prediction that did not hold, 3 not executed.");
   command->callback([options, &status] {
     const Device device = parse_device(options->device);
     const Case c = options->the_case.to_case(device);
     Examiner examiner(device, options->limit);
+    const auto ledger = options->evidence.open({"run", "", device, Role::kUser, c.seed, true});
+    if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     const Examination e = examiner.examine(c);
     if (options->json) {
       fmt::print("{}\n", to_json(e, Role::kUser).dump(2));
@@ -40,6 +44,7 @@ void add_run(CLI::App& app, int& status) {
       status = kExitFinding;
       if (!options->json) fmt::print("  repeat: {}\n", repeat_command(c, name_of(device)));
     }
+    require_written(ledger.get());
   });
 }
 

@@ -102,10 +102,18 @@ class CudaMemory {
   CudaTensors tensors_;
 };
 
+/// The grid's first thread says which kernel this is.
+template <class T, Operation kOperation, Variant kVariant, class I>
+__device__ void leave_stamp(const CudaTensors& tensors, const CudaThread& thread) {
+  const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0;
+  if (is_first && tensors.stamp != nullptr) *tensors.stamp = stamp_of<T, kOperation, kVariant, I>(thread);
+}
+
 /// The entry point of every kernel: the body is run_kernel's, as on the host.
 template <class T, Operation kOperation, Variant kVariant, class I>
 __global__ void cuda_kernel(CudaTensors tensors, Decomposition shape) {
   CudaThread thread;
+  leave_stamp<T, kOperation, kVariant, I>(tensors, thread);
   const CudaMemory<T> memory(tensors);
   run_kernel<kOperation, kVariant, I>(thread, memory, shape);
 }
@@ -120,10 +128,11 @@ static __device__ volatile unsigned long long brink_zeros[kHeldValues];
 /// The same body, short of registers.
 template <class T, Operation kOperation, Variant kVariant, class I>
 __global__ void cuda_kernel_under_pressure(CudaTensors tensors, Decomposition shape) {
+  CudaThread thread;
+  leave_stamp<T, kOperation, kVariant, I>(tensors, thread);
   I held[kHeldValues];
 #pragma unroll
   for (int k = 0; k < kHeldValues; ++k) held[k] = static_cast<I>(brink_zeros[k]);
-  CudaThread thread;
   const CudaMemory<T> memory(tensors);
   run_kernel<kOperation, kVariant, I>(thread, memory, shape);
   I changed = 0;

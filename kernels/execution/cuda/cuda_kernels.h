@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/softmax/launch.h"
+#include "kernels/softmax/stamp.h"
 
 namespace brink {
 
@@ -9,6 +10,7 @@ namespace brink {
 struct CudaTensors {
   const void* inputs[2] = {nullptr, nullptr};
   void* output = nullptr;
+  KernelStamp* stamp = nullptr;  ///< where the grid's first thread leaves its stamp, unless null
 };
 
 /// Whether there is a GPU kernel: u32, i32 and i64 plain, u32 and i64 short of registers. Scale models run on the host
