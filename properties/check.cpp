@@ -18,28 +18,42 @@ constexpr size_t kMaxShrunkGroups = 12;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-}  // namespace
-
-int CheckReport::exit_status() const {
-  if (!findings.empty()) return 1;
-  return missing.empty() && launched > 0 ? 0 : 3;
-}
-
-CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
-  CheckReport report;
-  const auto start = Clock::now();
+std::vector<Case> generated_cases(const CheckOptions& options) {
   GeneratorOptions generator_options = options.generator;
   if (generator_options.device == Device::kCuda) {
     std::erase_if(generator_options.implementations,
                   [](const Implementation& i) { return i.scaled() || i.build == Build::kTornBarrier; });
   }
   const CaseGenerator generator(generator_options);
-  Examiner examiner(options.generator.device, options.limit_seconds);
-  examiner.on_examination(options.on_examination);
   // Boundary cases are 60% of all, and half of them go to each path's targets.
   const auto targets = static_cast<int64_t>(generator.targets().size());
   const int64_t planned = options.cases.value_or(std::max<int64_t>(500, targets * 4));
-  const std::vector<Case> cases = generator.generate(options.seed, static_cast<int>(planned));
+  return generator.generate(options.seed, static_cast<int>(planned));
+}
+
+}  // namespace
+
+int CheckReport::exit_status() const {
+  if (!findings.empty()) return 1;
+  if (!plan_missing.empty()) return 3;
+  return missing.empty() && launched > 0 ? 0 : 3;
+}
+
+CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
+  CheckReport report;
+  const auto start = Clock::now();
+  Examiner examiner(options.generator.device, options.limit_seconds);
+  examiner.on_examination(options.on_examination);
+  std::vector<Case> cases;
+  std::set<std::string> plan_left;
+  if (options.plan) {
+    for (const PlannedCase& planned : options.plan->cases) {
+      cases.push_back(planned.c);
+      plan_left.insert(planned.cells.begin(), planned.cells.end());
+    }
+  } else {
+    cases = generated_cases(options);
+  }
   report.planned = static_cast<int64_t>(cases.size());
   report.generate_seconds = seconds_since(start);
   for (Case c : cases) {
@@ -66,6 +80,9 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);
+      if (options.plan) {
+        for (const std::string& cell : plan_cells(c, e.shape, e.execution)) plan_left.erase(cell);
+      }
     }
     const std::vector<std::string> lines = findings(e, options.role);
     if (lines.empty()) {
@@ -88,6 +105,7 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   }
   std::set_difference(report.required.begin(), report.required.end(), report.reached.begin(), report.reached.end(),
                       std::back_inserter(report.missing));
+  report.plan_missing.assign(plan_left.begin(), plan_left.end());
   report.seconds = seconds_since(start);
   return report;
 }

@@ -10,6 +10,7 @@
 
 #include "properties/examine.h"
 #include "properties/generator.h"
+#include "properties/plan.h"
 
 namespace brink {
 
@@ -23,6 +24,7 @@ struct CheckOptions {
   Role role = Role::kSelfCheck;
   double limit_seconds = 60;     ///< for one case in a worker process
   OnExamination on_examination;  ///< called with each examination, those of shrinking too
+  std::optional<Plan> plan;      ///< run its cases instead of generated ones; each of its cells must be reached
 };
 
 /// Findings with one cause: operation, path, expression and verdict.
@@ -48,7 +50,8 @@ struct CheckReport {
   std::set<Cell> reached;
   std::set<Cell> required;  ///< cells that the examined cases were to reach
   std::vector<Cell> missing;
-  int64_t defects_as_predicted = 0;  ///< known defects that failed exactly as predicted
+  std::vector<std::string> plan_missing;  ///< cells of the plan that no case reached
+  int64_t defects_as_predicted = 0;       ///< known defects that failed exactly as predicted
   bool stopped_by_time = false;
 
   /// 0, 1 or 3 as in design.md, section 5.

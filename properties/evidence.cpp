@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -183,6 +184,13 @@ Ledger::~Ledger() {
 void Ledger::append(const Examination& examination) {
   if (!error_.empty()) return;
   std::string text = evidence_line(source_, examination);
+  // Another process's write may be seen half done, as if it had been cut off. A pipe has no locks, and no need of them.
+  flock(file_, LOCK_EX);
+  append_text(std::move(text));
+  flock(file_, LOCK_UN);
+}
+
+void Ledger::append_text(std::string text) {
   // Somebody's last line may have been cut off. A file that cannot be read back, such as a pipe, has no such line.
   struct stat status {};
   char last = '\n';

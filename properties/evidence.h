@@ -40,6 +40,8 @@ class Ledger {
   const std::string& error() const { return error_; }
 
  private:
+  void append_text(std::string text);
+
   std::string path_;
   EvidenceSource source_;
   std::string error_;

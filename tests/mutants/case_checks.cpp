@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "properties/audit.h"
 #include "properties/check.h"
 #include "properties/windows.h"
 #include "tests/mutants/checks.h"
@@ -142,6 +143,69 @@ std::string known_cells_are_reached() {
     });
     if (!hit) return fmt::format("{} does not reach {}", repeat_command(c, "host"), name_of(target.expression));
   }
+  return "";
+}
+
+std::string known_matrix_cells_are_reached() {
+  // Shape, axis, looked at from and to -> the cells without what comes behind the place.
+  struct Known {
+    std::vector<int64_t> shape;
+    int64_t axis;
+    Interval looked_at;
+    std::vector<std::string> cells;
+  };
+  const Known known[] = {
+      {{1, 2, 2147483649},
+       1,
+       {4294967296, 4294967297},
+       {"non-last inner>1 >2^32-1 2^32-1", "non-last inner>1 >2^32-1 end"}},
+      {{1, 2, 2147483648}, 1, {4294967295, 4294967295}, {"non-last inner>1 >2^31-1 end"}},
+      {{1, 2, 1073741825}, 1, {0, 2147483647}, {"non-last inner>1 >2^31-1 start", "non-last inner>1 >2^31-1 2^31-1"}},
+      {{1, 2, 1073741824}, 1, {2147483647, 2147483647}, {"non-last inner>1 <=2^31-1 end"}},
+      {{1, 1, 2147483650}, 2, {0, 0}, {"last inner=1 >2^31-1 start"}},
+      {{1, 2147483650, 1}, 1, {1, 2147483646}, {}},
+      {{3, 5, 1}, 1, {0, 0}, {"non-last inner=1 <=2^31-1 start"}},
+      {{3, 5}, -1, {14, 14}, {"last inner=1 <=2^31-1 end"}},
+  };
+  for (const Known& k : known) {
+    const Case c = case_of("dispatched", Operation::kSoftmaxBackward, k.shape, k.axis);
+    std::vector<std::string> found;
+    for (const MatrixCell& cell :
+         matrix_cells_of(c, plan(c).shape, plan(c).dispatch, {k.looked_at}, LaunchForm::kResident)) {
+      const std::string text = to_text(cell);
+      const size_t begin = text.find("backward ") + 9;
+      found.push_back(text.substr(begin, text.find(" dispatched ") - begin));
+    }
+    if (found != k.cells) return fmt::format("{}: {} matrix cells, not {}", to_text(c), found.size(), k.cells.size());
+  }
+  return "";
+}
+
+std::string known_tests_are_judged() {
+  const auto judged = [](const char* fields, int64_t device_memory) {
+    const std::string text = fmt::format(R"({{"brink_audit":1,"tests":[{{"name":"n","axis":-1,{}}}]}})", fields);
+    const AuditFile file = std::get<AuditFile>(parse_audit(text));
+    return audit(file, {*parse_implementation("dispatched"), device_memory}).rows.at(0);
+  };
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  const char* old_test =
+      R"("operation":"softmax_backward","shape":[1,1,2147483650],"dtype":"f16","memory_guard":"20GiB skip",)"
+      R"("inputs":"constant","compared":"first","expected":4.66e-10)";
+  const AuditedRow runs = judged(old_test, 20 * kGiB);
+  if (!runs.runs || runs.matrix.size() != 1) return "what fits a device does not run there";
+  if (runs.weaknesses.size() != 3) return fmt::format("{} weaknesses of three", runs.weaknesses.size());
+  if (runs.elements != OffsetRange::kUnsigned || runs.bytes != OffsetRange::kAbove) return "ranges of the old test";
+  const AuditedRow skipped = judged(old_test, 20 * kGiB - 1);
+  if (skipped.runs || !skipped.matrix.empty() || !skipped.cells.empty()) return "a skipped test reaches something";
+  const char* strong =
+      R"("operation":"softmax_forward","shape":[2,2147483649],"dtype":"f64","inputs":"coded","compared":"all")";
+  if (!judged(strong, 1000 * kGiB).weaknesses.empty()) return "a check of everything is weak";
+  const char* near =
+      R"("operation":"scan","shape":[4294967297],"dtype":"u8","compared":"element:4294967295","expected":"reference")";
+  if (judged(near, 1000 * kGiB).weaknesses.size() != 1) return "nobody notices that the last element is not looked at";
+  const char* within =
+      R"("operation":"scan","shape":[8],"dtype":"f32","compared":"all","expected":0.5,"tolerance":0.5)";
+  if (judged(within, kGiB).weaknesses.size() != 1) return "a tolerance that includes 0 is not noticed";
   return "";
 }
 

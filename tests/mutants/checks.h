@@ -39,6 +39,8 @@ std::string kernels_say_what_ran();
 // case_checks.cpp
 std::string windows_show_what_they_must();
 std::string known_cells_are_reached();
+std::string known_matrix_cells_are_reached();
+std::string known_tests_are_judged();
 std::string true_width_cases_are_as_predicted();
 std::string generated_cases_are_as_predicted();
 

@@ -208,6 +208,9 @@ std::string exit_status_tells_what_is_missing() {
   if (report.exit_status() != 3) return "nothing but empty tensors was executed";
   report.launched = 1;
   if (report.exit_status() != 0) return "all is well";
+  report.plan_missing.emplace_back("planned");
+  if (report.exit_status() != 3) return "a planned cell is missing";
+  report.plan_missing.clear();
   report.missing.emplace_back();
   if (report.exit_status() != 3) return "a cell is missing";
   report.findings["cause"];

@@ -34,6 +34,8 @@ const std::vector<Check>& all_checks() {
       BRINK_CHECK(narrow_indices_are_chosen_where_they_fit_both_directions),
       BRINK_CHECK(windows_show_what_they_must),
       BRINK_CHECK(known_cells_are_reached),
+      BRINK_CHECK(known_matrix_cells_are_reached),
+      BRINK_CHECK(known_tests_are_judged),
       BRINK_CHECK(narrow_runs_are_as_predicted),
       BRINK_CHECK(true_width_cases_are_as_predicted),
       BRINK_CHECK(closed_forms_are_the_operations_answers),

@@ -400,6 +400,33 @@ mutant(TheRestOfAFirstRowIsLost properties/box.cpp
 mutant(IntervalsThatTouchStayApart kernels/execution/interval.cpp
   [[i.first <= @{result.back().last + 1}@);]]
   [[result.back().last]])
+mutant(APlannedCellThatIsMissingIsForgotten properties/check.cpp
+  [[if (@{!plan_missing.empty()}@) return 3;]]
+  [[false]])
+mutant(TheBoundarysOwnOffsetIsAboveIt properties/matrix.cpp
+  [[cell.above_unsigned = @{numel - 1 > kMax32}@;]]
+  [[numel > kMax32]])
+mutant(AnInnerSizeOf1MeansTheLastAxis properties/matrix.cpp
+  [[cell.axis_is_last = @{axis_is_last(c)}@;]]
+  [[shape.inner_size == 1]])
+mutant(PlacesCountUnseen properties/matrix.cpp
+  [[has_place(cell) && @{looked_at_any(looked_at, elements.first, elements.last)}@]]
+  [[!looked_at.empty()]])
+mutant(OnlyTheBoundarysOwnElementIsItsPlace properties/matrix.cpp
+  [[return {kMax32, @{kMax32 + 1}@};]]
+  [[kMax32 + 0]])
+mutant(ASkippedTestReachesItsCells properties/audit.cpp
+  [[if (@{!row.runs}@) return row;]]
+  [[false]])
+mutant(ARoundedZeroCountsAsAValue properties/audit.cpp
+  [[@{rounded(*dtype, *value)}@ == 0]]
+  [[*value]])
+mutant(TheLastElementBeforeABoundaryIsBeyondIt properties/audit.cpp
+  [[shape.numel() - 1 > boundary && @{last <= boundary}@]]
+  [[last < boundary]])
+mutant(OneArrayIsAllThatATestNeeds properties/audit.cpp
+  [[test.guard.value_or(@{test.arrays * row.numel * test.item_bytes}@)]]
+  [[row.numel * test.item_bytes]])
 mutant(OnTheBoundaryIsAboveIt properties/cell.cpp
   [[distance < 0 ? Side::kBelow : @{distance == 0}@ ?]]
   [[false]])

@@ -98,14 +98,14 @@ TEST(EvidenceLine, SaysWhyACaseWasNotExecuted) {
 }
 
 TEST(Stamp, AnImplementationThatLaunchesNothingIsNotExecuted) {
-  // Large enough for cells that it was to reach; the memory is as it was before, so a missing launch leaves poison.
+  // The memory is as it was before, so a missing launch leaves poison.
   for (const Case& c : {case_of("no_launch", {1, 2, 2147483649}, 1), case_of("no_launch", {2, 3, 50}, 1)}) {
     const ordered_json j = evidence_of(c);
     EXPECT_EQ(j["predicted"]["verdict"], "ok");
     EXPECT_EQ(j["observed"]["verdict"], "not_executed");
     EXPECT_THAT(j["observed"]["reason"].get<std::string>(), HasSubstr("the kernel left no stamp"));
     EXPECT_FALSE(j.contains("reached"));
-    EXPECT_EQ(j.contains("planned"), c.shape[2] > 1000);
+    EXPECT_TRUE(j.contains("planned"));
   }
 }
 

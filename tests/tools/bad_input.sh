@@ -107,6 +107,18 @@ rejects "sofmax" check --cases 1 --op sofmax
 rejects "spatial/u33" check --cases 1 --impl spatial/u33
 rejects "gpu" check --cases 1 --device gpu
 rejects "virtual" check --cases 1 --memory virtual
+rejects "--memory lots" plan --memory lots
+rejects "--memory 0" plan --memory 0
+rejects "--time soon" plan --time soon
+rejects "gpu" plan --device gpu
+rejects "$folder/absent" plan --memory 1KiB -o "$folder/absent/plan"
+rejects "$folder/absent.plan" check --plan "$folder/absent.plan"
+rejects "$case_file: line 1: " check --plan "$case_file"
+rejects "--plan" check --plan --impl dispatched
+rejects "$folder/absent.json" audit "$folder/absent.json"
+rejects "file" audit
+rejects "spatial/u33" audit "$case_file" --impl spatial/u33
+rejects "--device-memory much" audit "$case_file" --device-memory much
 rejects "gpu" list cells --device gpu
 rejects "subcommand" list
 rejects "chek" chek

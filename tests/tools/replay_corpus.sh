@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/expect.bash"
 
 ends 0 replay "$corpus"
 says " 0 failed, 0 broken, 0 not executed"
-[[ $(grep -c '^ok ' "$folder/out") == "$(find "$corpus" -name '*.json' | wc -l)" ]] || fail "not every file was replayed"
+[[ $(grep -c '^ok ' "$folder/out") == "$(find "$corpus" -name audits -prune -o -name '*.json' -print | wc -l)" ]] || fail "not every file was replayed"
 
 # Verdicts that are not what the file says.
 seed="$corpus/regressions/softmax_backward-spatial-u32-element_offset-mismatch.json"

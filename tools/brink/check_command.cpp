@@ -4,6 +4,7 @@
 
 #include "tools/brink/commands.h"
 #include "tools/brink/options.h"
+#include "tools/brink/plan_here.h"
 #include "tools/brink/progress.h"
 #include "tools/brink/text.h"
 
@@ -45,7 +46,8 @@ void print_report(const CheckReport& report, const CheckOptions& options, const 
   const Device device = options.generator.device;
   for (const auto& [cause, group] : report.findings) print_finding(cause, group, device);
   if (!report.findings.empty()) fmt::print("\n");
-  fmt::print("{} cases with seed {} on {}: {}\n", report.examined, options.seed, name_of(device),
+  fmt::print("{} cases {} on {}: {}\n", report.examined,
+             options.plan ? "of a plan" : fmt::format("with seed {}", options.seed), name_of(device),
              counts_text(report.verdicts));
   for (const auto& [name, verdicts] : report.by_implementation) {
     fmt::print("  {:<16} {}\n", name, counts_text(verdicts));
@@ -60,6 +62,14 @@ void print_report(const CheckReport& report, const CheckOptions& options, const 
   for (const auto& [reason, count] : report.not_executed) fmt::print("not executed: {} cases: {}\n", count, reason);
   for (size_t i = 0; i < std::min<size_t>(5, report.missing.size()); ++i) {
     fmt::print("never reached: {}\n", to_text(report.missing[i]));
+  }
+  if (options.plan) {
+    fmt::print("plan: {} of {} cells reached by {} cases\n",
+               options.plan->cells - static_cast<int64_t>(report.plan_missing.size()), options.plan->cells,
+               report.planned);
+    for (size_t i = 0; i < std::min<size_t>(5, report.plan_missing.size()); ++i) {
+      fmt::print("planned, but never reached: {}\n", report.plan_missing[i]);
+    }
   }
   if (report.stopped_by_time) {
     fmt::print("stopped by --time: {} of {} cases were not run\n", report.planned - report.examined, report.planned);
@@ -95,6 +105,7 @@ nlohmann::ordered_json report_json(const CheckReport& report, const CheckOptions
                 {"required", report.required.size()},
                 {"missing", nlohmann::ordered_json::array()}};
   for (const Cell& cell : report.missing) j["cells"]["missing"].push_back(to_text(cell));
+  if (options.plan) j["plan"] = {{"cells", options.plan->cells}, {"missing", report.plan_missing}};
   j["findings"] = nlohmann::ordered_json::array();
   for (const auto& [cause, group] : report.findings) {
     nlohmann::ordered_json finding = to_json(group.smallest, options.role);
@@ -120,7 +131,22 @@ struct Options {
   double limit = 60;
   bool json = false;
   EvidenceOption evidence;
+  std::string plan_file;
+  CLI::Option* plan = nullptr;
+  CLI::Option* device_option = nullptr;
 };
+
+// The plan of a file, or, without one, a plan for this device and kDefaultPlanMemory.
+Plan plan_of(const Options& options, std::optional<double> seconds) {
+  if (options.plan_file.empty()) {
+    return plan_here({parse_device(options.device), kDefaultPlanMemory, seconds}).plan;
+  }
+  auto parsed = parse_plan(read_input(options.plan_file, kPlanFileMax));
+  if (const auto* error = std::get_if<std::string>(&parsed)) {
+    throw UsageError{fmt::format("{}: {}", options.plan_file, *error)};
+  }
+  return std::get<Plan>(std::move(parsed));
+}
 
 CheckOptions to_check_options(const Options& options) {
   CheckOptions result;
@@ -138,6 +164,14 @@ CheckOptions to_check_options(const Options& options) {
     result.role = Role::kUser;
   }
   if (!options.memory.empty()) result.memory = memory_option(options.memory);
+  if (options.plan->count() > 0) {
+    result.plan = plan_of(options, result.seconds);
+    const Device device = result.plan->limits.device;
+    if (options.device_option->count() > 0 && device != result.generator.device) {
+      throw UsageError{fmt::format("{} is a plan for --device {}", options.plan_file, name_of(device))};
+    }
+    result.generator.device = device;
+  }
   return result;
 }
 
@@ -155,8 +189,14 @@ void add_check(CLI::App& app, int& status) {
   command->add_option("--impl", options->implementation,
                       "test this implementation as a user's own: any defect is a finding. Without it brink checks "
                       "itself: dispatched kernels must be right and known defects must fail exactly as predicted");
-  command->add_option("--device", options->device, "host or cuda");
-  command->add_option("--memory", options->memory, "sparse (host), aliased or dense");
+  options->device_option = command->add_option("--device", options->device, "host or cuda");
+  options->plan = command
+                      ->add_option("--plan", options->plan_file,
+                                   "run the cases of a plan (brink plan -o FILE; without FILE, of a plan made now), "
+                                   "and fail with status 3 where a planned cell is not reached")
+                      ->expected(0, 1);
+  for (const char* other : {"--cases", "--op", "--impl"}) options->plan->excludes(command->get_option(other));
+  options->plan->excludes(command->add_option("--memory", options->memory, "sparse (host), aliased or dense"));
   command->add_option("--limit", options->limit, "seconds until one case in a worker process is a hang")
       ->check(check_positive);
   command->add_flag("--json", options->json, "JSON on standard output");

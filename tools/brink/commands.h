@@ -14,5 +14,7 @@ void add_fuzz(CLI::App& app, int& status);
 void add_launch(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
+void add_plan(CLI::App& app, int& status);
+void add_audit(CLI::App& app, int& status);
 
 }  // namespace brink

@@ -105,7 +105,7 @@ std::vector<FuzzJob> to_jobs(const Options& options, const FuzzFolder& folder, c
   job.folder = folder;
   job.seed = options.seed;
   job.limit_seconds = options.limit;
-  job.memory_limit = parse_bytes("--memory-limit", options.memory_limit);
+  job.memory_limit = bytes_option("--memory-limit", options.memory_limit);
   job.device = options.gpus.empty() ? Device::kHost : Device::kCuda;
   job.limits.device = job.device;
   if (job.device == Device::kCuda) {

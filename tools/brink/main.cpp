@@ -34,6 +34,8 @@ int run(int argc, char** argv) {
     brink::add_launch(app, status);
     brink::add_list(app, status);
     brink::add_report(app, status);
+    brink::add_plan(app, status);
+    brink::add_audit(app, status);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

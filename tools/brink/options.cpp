@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
-#include "kernels/index/checked.h"
 #include "properties/best_prime.h"
+#include "properties/memory_needed.h"
+#include "properties/whole_file.h"
 
 namespace brink {
 
@@ -72,6 +70,20 @@ void require_written(const Ledger* ledger) {
   if (ledger != nullptr && !ledger->error().empty()) throw UsageError{"--evidence " + ledger->error()};
 }
 
+int64_t bytes_option(const std::string& option, const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes == 0) {
+    throw UsageError{fmt::format("{} {}: expected an amount of memory such as 200MiB or 30GiB", option, text)};
+  }
+  return *bytes;
+}
+
+std::string read_input(const std::string& path, size_t max_bytes) {
+  std::string text;
+  if (const std::string error = read_whole(path, text, max_bytes); !error.empty()) throw UsageError{error};
+  return text;
+}
+
 std::vector<int64_t> parse_shape(const std::string& text) {
   std::vector<int64_t> shape;
   if (text == "scalar") return shape;
@@ -131,36 +143,10 @@ double parse_duration(const std::string& text, bool zero_allowed) {
   return value * factor;
 }
 
-int64_t parse_bytes(std::string_view option, const std::string& text) {
-  int64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit(stop, static_cast<size_t>(text.data() + text.size() - stop));
-  const int shift = unit.empty() ? 0 : unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : -1;
-  const auto bytes = shift < 0 ? std::nullopt : checked_mul(value, int64_t{1} << shift);
-  if (error != std::errc() || !bytes || value <= 0) {
-    throw UsageError{fmt::format("{} {}: expected an amount of memory such as 512MiB or 4GiB", option, text)};
-  }
-  return *bytes;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError{fmt::format("{}: {}", path, std::strerror(errno))};
-  // An empty file sets failbit below as a directory does, but only a directory sets badbit here.
-  if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return "";
-  constexpr size_t kMost = size_t{1} << 20;
-  std::string text(kMost + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) throw UsageError{fmt::format("{}: cannot be read", path)};
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMost) throw UsageError{fmt::format("{}: more than 1 MiB is no case", path)};
-  return text;
-}
-
 Case CaseOptions::to_case(Device device) const {
   Case c;
   if (!file.empty()) {
-    auto parsed = parse_case(read_file(file));
+    auto parsed = parse_case(read_input(file));
     if (const auto* error = std::get_if<std::string>(&parsed)) throw UsageError{fmt::format("{}: {}", file, *error)};
     c = std::get<Case>(parsed);
     if (!memory.empty()) c.memory = memory_option(memory);

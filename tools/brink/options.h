@@ -59,6 +59,12 @@ void require_written(const Ledger* ledger);
 std::string check_positive(const std::string& text);
 std::string check_not_negative(const std::string& text);
 
+/// Reads an amount of memory such as 200MiB or 30GiB as bytes. Throws UsageError that names the option.
+int64_t bytes_option(const std::string& option, const std::string& text);
+
+/// Reads a file of at most `max_bytes`. Throws UsageError.
+std::string read_input(const std::string& path, size_t max_bytes = size_t{1} << 20);
+
 /// Reads a shape such as 1,2,2147483649; "scalar" has no dimensions. Throws UsageError.
 std::vector<int64_t> parse_shape(const std::string& text);
 
@@ -69,8 +75,5 @@ Implementation implementation_option(const std::string& name);
 MemoryKind memory_option(const std::string& name);
 /// Reads 90, 90s, 10m or 8h, the value of --time, as seconds; throws UsageError.
 double parse_duration(const std::string& text, bool zero_allowed);
-/// Reads 512MiB, 4GiB or a number of bytes; throws UsageError that names `option`.
-int64_t parse_bytes(std::string_view option, const std::string& text);
-std::string read_file(const std::string& path);
 
 }  // namespace brink

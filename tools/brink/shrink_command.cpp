@@ -38,7 +38,7 @@ Failing failing_of(const SavedCase& saved) {
 // Reads a finding, a case, a regression, or what libFuzzer keeps (such as its crash files): a case as bytes. Text has
 // no zero bytes; a case's bytes always have.
 Failing read_failing(const std::string& path) {
-  const std::string content = read_file(path);
+  const std::string content = read_input(path);
   if (content.find('\0') == std::string::npos) {
     const auto saved = parse_saved_case(content);
     if (const auto* error = std::get_if<std::string>(&saved)) throw UsageError{fmt::format("{}: {}", path, *error)};
