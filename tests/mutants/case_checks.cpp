@@ -94,9 +94,11 @@ std::string windows_show_what_they_must() {
 std::string known_cells_are_reached() {
   const auto reach = [](const Case& c) {
     const Planned p = plan(c);
+    FixedOccupancy occupancy = host_occupancy(c.implementation);
     Execution execution;
-    execution.launched = p.dispatch;
-    execution.raw.ending = Ending::kCompleted;
+    execution.launched = counted_launch(c.implementation, p.shape, c.operation, c.dtype, occupancy);
+    const bool rejected = execution.launched && execution.launched->sized.form == LaunchForm::kRejected;
+    execution.raw.ending = rejected ? Ending::kLaunchRejected : Ending::kCompleted;
     execution.raw.looked_at = p.windows;
     return cells_reached(c, p.shape, execution);
   };

@@ -35,7 +35,7 @@ std::string mutations_cross_boundaries_within_their_limits() {
   Case c;
   bool below = false;
   bool above = false;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     c = mutate(c, draws, limits);
     const auto fail = [&](std::string_view what) { return fmt::format("{}: {}", repeat_command(c, "host"), what); };
     if (c.implementation != limits.implementations[0] || c.operation != limits.operations[0] ||

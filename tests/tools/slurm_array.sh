@@ -195,10 +195,12 @@ merge="$(sed -n 's/^merge //p' "$folder/submitted")"
 
 # failing_cases TASK: how many it has found so far.
 failing_cases() { cat "$shared/jobs/slurm-$array-$1-"*/findings.json 2>/dev/null | jq -s '[.[].findings[].count] | add // 0'; }
+cases_run() { cat "$shared/jobs/slurm-$array-$1-"*/progress.json 2>/dev/null | jq -s 'map(.cases) | add // 0'; }
 all_have_findings() {
   local task
   for task in 0 1 2 3; do
-    [[ "$(failing_cases "$task")" -gt 0 ]] || return 1
+    # Findings are written at once, progress now and then.
+    [[ "$(failing_cases "$task")" -gt 0 && "$(cases_run "$task")" -gt 0 ]] || return 1
   done
 }
 within 60 all_have_findings || fail "not every task has found something"
