@@ -34,7 +34,7 @@ class ColumnMemory {
   using Acc = typename Traits::Acc;
 
   ColumnMemory(const ClosedForm& form, int64_t length, const std::function<int64_t(int64_t)>& address_of,
-               std::vector<uint64_t>& bits)
+               const InputValue& input, std::vector<uint64_t>& bits)
       : bits_(&bits) {
     for (int tensor = 0; tensor < input_count(form.operation); ++tensor) {
       loaded_[tensor].resize(static_cast<size_t>(length));
@@ -43,7 +43,7 @@ class ColumnMemory {
         Acc& value = loaded_[tensor][static_cast<size_t>(d)];
         value = std::numeric_limits<Acc>::quiet_NaN();
         if (n >= 0 && n < form.shape.numel()) {
-          value = Traits::load(Traits::store(static_cast<Acc>(form.input(tensor, n))));
+          value = Traits::load(Traits::store(static_cast<Acc>(input ? input(tensor, n) : form.input(tensor, n))));
         }
       }
     }
@@ -67,10 +67,10 @@ class ColumnMemory {
 }  // namespace
 
 std::vector<uint64_t> column_values(const ClosedForm& form, int64_t length,
-                                    const std::function<int64_t(int64_t d)>& address_of) {
+                                    const std::function<int64_t(int64_t d)>& address_of, const InputValue& input) {
   std::vector<uint64_t> bits(static_cast<size_t>(length));
   with_dtype(form.dtype, [&](auto element) {
-    const ColumnMemory<decltype(element)> memory(form, length, address_of, bits);
+    const ColumnMemory<decltype(element)> memory(form, length, address_of, input, bits);
     with_operation(form.operation, [&](auto operation) {
       const auto visit = [&](auto f) {
         for (int64_t d = 0; d < length; ++d) f(Count<1>(), d);

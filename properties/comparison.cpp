@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "properties/column_value.h"
+#include "properties/input_windows.h"
 #include "properties/windows.h"
 
 namespace brink {
@@ -135,7 +136,12 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
     contended = *raw.written_twice;
   } else if (execution.launched && !prediction.contended.empty()) {
     const Launching launching = launching_of(c, shape, *execution.launched);
-    WriterValues writers(launching, kMaxWriters, kMaxColumn);
+    // Only a GPU's memory does not count writes.
+    const InputValue input =
+        c.memory == MemoryKind::kAliased
+            ? aliased_input(launching.form, input_windows(launching.form, choose_windows(c, shape, prediction)))
+            : InputValue();
+    WriterValues writers(launching, kMaxWriters, kMaxColumn, input);
     std::vector<Interval> still_wrong;
     for (const Interval& i : raw.wrong) {
       for (int64_t n = i.first; n <= i.last; ++n) {

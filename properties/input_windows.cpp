@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "kernels/execution/alias_period.h"
+#include "properties/filler_value.h"
+
 namespace brink {
 
 namespace {
@@ -28,6 +31,14 @@ std::vector<Interval> input_windows(const ClosedForm& form, const std::vector<In
     }
   }
   return normalized(std::move(result));
+}
+
+InputValue aliased_input(const ClosedForm& form, const std::vector<Interval>& windows) {
+  const int64_t element_bytes = size_of(form.dtype);
+  return [form, element_bytes, own = own_pages(form.shape.numel(), element_bytes, windows)](int tensor, int64_t n) {
+    const bool is_own = std::binary_search(own.begin(), own.end(), n / page_elements(element_bytes));
+    return is_own ? form.input(tensor, n) : filler_value(form, tensor, n);
+  };
 }
 
 std::string aliased_refusal(const ClosedForm& form) {

@@ -7,7 +7,6 @@
 
 #include "kernels/replicas/torn_barrier.h"
 #include "kernels/softmax/spatial_address.h"
-#include "properties/column_value.h"
 
 namespace brink {
 
@@ -68,9 +67,12 @@ std::vector<uint64_t> WriterValues::of(int64_t n) {
     const Position at = position_of(narrowed, static_cast<int64_t>(l));
     std::vector<uint64_t>& column = columns_[{at.outer, at.inner}];
     if (column.empty()) {
-      column = column_values(launching_.form, narrowed.dim_size, [&](int64_t d) {
-        return space_.wrap(linear_index(narrowed, {at.outer, d, at.inner}));
-      });
+      column = column_values(
+          launching_.form, narrowed.dim_size,
+          [&](int64_t d) {
+            return space_.wrap(linear_index(narrowed, {at.outer, d, at.inner}));
+          },
+          input_);
     }
     result.push_back(column[static_cast<size_t>(at.dim)]);
   }

@@ -4,10 +4,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/softmax/implementation.h"
 #include "properties/case.h"
+#include "properties/column_value.h"
 #include "properties/outcome.h"
 
 namespace brink {
@@ -55,9 +57,14 @@ IterationSpace iteration_space(const Launching& launching);
 /// What the writers of contended elements would write. Works out each writer's column once.
 class WriterValues {
  public:
-  /// Elements with more than `max_writers`, or with columns longer than `max_column`, are not worked out.
-  WriterValues(const Launching& launching, int max_writers, int64_t max_column)
-      : launching_(launching), space_(iteration_space(launching)), max_writers_(max_writers), max_column_(max_column) {}
+  /// Elements with more than `max_writers`, or with columns longer than `max_column`, are not worked out. `input` is
+  /// what the writers read, where memory does not hold all of the form's inputs.
+  WriterValues(const Launching& launching, int max_writers, int64_t max_column, InputValue input = {})
+      : launching_(launching),
+        space_(iteration_space(launching)),
+        max_writers_(max_writers),
+        max_column_(max_column),
+        input_(std::move(input)) {}
 
   /// The bits that element `n` may hold, one per writer; empty where they are not worked out.
   std::vector<uint64_t> of(int64_t n);
@@ -67,6 +74,7 @@ class WriterValues {
   IterationSpace space_;
   int max_writers_;
   int64_t max_column_;
+  InputValue input_;
   std::map<std::pair<int64_t, int64_t>, std::vector<uint64_t>> columns_;  ///< by outer and inner
 };
 

@@ -6,7 +6,7 @@
 #include "kernels/execution/cuda/cuda_error.h"
 #include "kernels/index/checked.h"
 #include "properties/cuda/fill_and_check.h"
-#include "properties/cuda/filler_value.h"
+#include "properties/filler_value.h"
 #include "properties/raw_observation.h"
 
 namespace brink {

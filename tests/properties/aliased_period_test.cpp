@@ -4,7 +4,7 @@
 #include "kernels/execution/alias_period.h"
 #include "kernels/softmax/dtype.h"
 #include "properties/closed_form.h"
-#include "properties/cuda/filler_value.h"
+#include "properties/filler_value.h"
 
 namespace brink {
 namespace {

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "properties/input_windows.h"
+#include "properties/windows.h"
+
 namespace brink {
 namespace {
 
@@ -53,6 +58,41 @@ TEST(Comparison, AContendedElementThatHoldsNoWritersValueIsWrong) {
   EXPECT_EQ(count_elements(observed.wrong), 1);
   EXPECT_EQ(count_elements(observed.contended), 1);
   EXPECT_THAT(differences(c, shape, prediction, execution, observed), testing::Not(testing::IsEmpty()));
+}
+
+// A writer's wrapped column leaves the windows, and reads the filler there.
+TEST(Comparison, TheWritersOfAContendedElementReadWhatAliasedMemoryHolds) {
+  Case c;
+  c.shape = {3, 4, 2, 2, 53687092, 2, 2};
+  c.axis = 3;
+  c.implementation = *parse_implementation("spatial/u32");
+  c.memory = MemoryKind::kAliased;
+  const auto shape = std::get<Decomposition>(decompose(c));
+  FixedOccupancy occupancy = host_occupancy(c.implementation);
+  const Prediction prediction = predict(c, occupancy);
+  const Dispatch dispatch{*prediction.index_type, {prediction.path, *prediction.variant, *prediction.launch}};
+  const Launching launching{shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, dispatch};
+  const auto input = aliased_input(launching.form, input_windows(launching.form, choose_windows(c, shape, prediction)));
+  constexpr int64_t kElement = 1717987047;  // one that an H200 once showed to hold the value of none of its writers
+  const auto held = WriterValues(launching, 8, 8, input).of(kElement);
+  const auto whole = WriterValues(launching, 8, 8).of(kElement);
+  ASSERT_EQ(held.size(), whole.size());
+  const auto only_held = std::find_if(held.begin(), held.end(), [&](uint64_t bits) {
+    return std::find(whole.begin(), whole.end(), bits) == whole.end() &&
+           bits != expected_bits(launching.form, kElement);
+  });
+  ASSERT_NE(only_held, held.end());
+  Execution execution;
+  execution.launched = dispatch;
+  execution.raw.ending = Ending::kCompleted;
+  execution.raw.looked_at = {{kElement, kElement}};
+  execution.raw.wrong = execution.raw.looked_at;
+  execution.raw.values = {{kElement, *only_held}};
+
+  EXPECT_TRUE(outcome_of(c, shape, prediction, execution).wrong.empty());
+
+  c.memory = MemoryKind::kDense;
+  EXPECT_FALSE(outcome_of(c, shape, prediction, execution).wrong.empty());
 }
 
 }  // namespace
