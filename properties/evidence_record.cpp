@@ -285,6 +285,8 @@ EvidenceParser::~EvidenceParser() = default;
 
 std::string EvidenceParser::parse(std::string_view line, EvidenceRecord& record) {
   record.clear();
+  // The JSON reader takes it for the end of the text.
+  if (line.find('\0') != std::string_view::npos) return "not JSON: it contains a zero byte";
   Handler& handler = *handler_;
   handler.start(record);
   // Plain ASCII, as nearly every line is, needs no look at its encoding and is read in place, many bytes at a time.

@@ -160,9 +160,18 @@ Execution as_predicted(const Case& c, const Decomposition& shape, const Predicti
   if (prediction.verdict == Verdict::kNotExecuted || !prediction.launch) return execution;
   execution.launched = Dispatch{*prediction.index_type,
                                 {prediction.path, *prediction.variant, *prediction.launch, prediction.launch_form}};
-  execution.raw.ending = prediction.verdict == Verdict::kHang    ? Ending::kHang
-                         : prediction.verdict == Verdict::kFault ? Ending::kFault
-                                                                 : Ending::kCompleted;
+  switch (prediction.verdict) {
+    case Verdict::kHang:
+      execution.raw.ending = Ending::kHang;
+      break;
+    case Verdict::kFault:
+      execution.raw.ending = Ending::kFault;
+      break;
+    case Verdict::kLaunchRejected:  // the helper asks for a launch that the device refuses
+      break;
+    default:
+      execution.raw.ending = Ending::kCompleted;
+  }
   const bool whole = shape.numel() <= kWholeMax || c.memory == MemoryKind::kDense;
   execution.raw.looked_at =
       whole ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, prediction);

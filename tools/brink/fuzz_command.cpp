@@ -35,6 +35,7 @@ struct Options {
   std::string memory_limit = "4GiB";
   std::string node;
   bool json = false;
+  EvidenceOption evidence;
 };
 
 // One supervisor a node and folder: two would write each other's files. A file server keeps the lock of a machine that
@@ -108,6 +109,7 @@ std::vector<FuzzJob> to_jobs(const Options& options, const FuzzFolder& folder, c
   job.memory_limit = bytes_option("--memory-limit", options.memory_limit);
   job.device = options.gpus.empty() ? Device::kHost : Device::kCuda;
   job.limits.device = job.device;
+  job.evidence = options.evidence;
   if (job.device == Device::kCuda) {
     std::erase_if(job.limits.implementations, [](const Implementation& i) { return i.scaled(); });
     job.limits.memories = {MemoryKind::kAliased};
@@ -297,6 +299,7 @@ int run(const Options& options) {
   const bool only_merge = seconds && *seconds == 0;
 
   const Device device = options.gpus.empty() ? Device::kHost : Device::kCuda;
+  options.evidence.open({});  // says so here where that fails
   Display display(device);
   FuzzSummary summary;
   if (only_merge) {
@@ -356,6 +359,7 @@ void add_fuzz(CLI::App& app, int& status) {
   command->add_option("--memory-limit", options->memory_limit, "host memory that one case may take, such as 4GiB");
   command->add_option("--node", options->node,
                       "this machine's name where several share the folder; merging is then left to a last --time 0s");
+  options->evidence.add_to(*command);
   command->add_flag("--json", options->json, "the summary as JSON on standard output");
   command->footer("Progress goes to standard error. kill -9 at any moment loses nothing that was found.");
   command->callback([options, &status] { status = run(*options); });

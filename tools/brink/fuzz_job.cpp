@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "fuzz/boundary_counters.h"
@@ -60,6 +61,8 @@ class Session {
   void resume() {
     require(load(progress_path(), progress_));
     require(findings_.load());
+    ledger_ = job_.evidence.open({"fuzz", "", job_.device, job_.role, job_.seed, false});
+    if (ledger_) examiner_.on_examination([this](const Examination& e) { ledger_->append(e); });
     ++progress_.sessions;
     progress_.trouble.clear();
     progress_.device = job_.device == Device::kHost ? "host" : examiner_.worker().description();
@@ -97,11 +100,12 @@ class Session {
     if (is_ending(prediction.verdict)) {
       const auto known = findings_.groups().find(expected_cause(c, prediction));
       if (known != findings_.groups().end() && known->second.count >= kKnownEndings) {
-        ++progress_.not_executed[fmt::format("predicted to end as \"{}\" does, which was found", known->first)];
+        skip(c, std::move(prediction), fmt::format("predicted to end as \"{}\" does, which was found", known->first));
         return;
       }
     }
     record(examiner_.examine(c, std::move(prediction)));
+    if (ledger_) require(ledger_->error());
   }
 
   [[noreturn]] void finish() {
@@ -122,6 +126,19 @@ class Session {
   }
 
  private:
+  void skip(const Case& c, Prediction prediction, std::string reason) {
+    ++progress_.not_executed[reason];
+    if (!ledger_) return;
+    Examination e;
+    e.c = c;
+    e.shape = std::get<Decomposition>(decompose(c));
+    e.observed.path = prediction.path;
+    e.observed.reason = e.execution.raw.reason = std::move(reason);
+    e.prediction = std::move(prediction);
+    ledger_->append(e);
+    require(ledger_->error());
+  }
+
   std::string progress_path() const { return job_.folder.job(job_.name) + "/progress.json"; }
 
   void record(const Examination& e) {
@@ -189,6 +206,7 @@ class Session {
   Examiner examiner_;
   FindingStore findings_;
   MutationLimits limits_;
+  std::unique_ptr<Ledger> ledger_;
   JobProgress progress_;
   std::set<std::string> published_;  ///< names in scratch/ that need no look
   std::set<std::string> imported_;   ///< names in corpus/ that need no look
@@ -225,6 +243,8 @@ void run_fuzz_job(const FuzzJob& job) {
     current.resume();
   } catch (const std::string& error) {
     current.give_up(error);
+  } catch (const UsageError& error) {
+    current.give_up(error.message);
   }
   mutate_as_cases(current.limits());
   // Time and memory limits are the worker's; this process runs no kernel.

@@ -6,6 +6,7 @@
 
 #include "fuzz/case_mutation.h"
 #include "fuzz/fuzz_folder.h"
+#include "tools/brink/options.h"
 
 namespace brink {
 
@@ -21,6 +22,7 @@ struct FuzzJob {
   MutationLimits limits;
   double limit_seconds = 60;
   int64_t memory_limit = 0;  ///< bytes
+  EvidenceOption evidence;
 };
 
 /// Fuzzes in this process until the time is up or SIGTERM comes, then ends the process. Everything it says goes to the

@@ -20,6 +20,7 @@ struct Options {
   std::string device = "host";
   double limit = 60;
   bool json = false;
+  EvidenceOption evidence;
 };
 
 // A case to shrink, and how it was found.
@@ -75,12 +76,15 @@ void add_shrink(CLI::App& app, int& status) {
   command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
       ->check(check_positive);
   command->add_flag("--json", options->json, "the regression on standard output");
+  options->evidence.add_to(*command);
   command->footer("The exit status is 0 where it was shrunk or does not fail at all, 3 where it was not executed.");
   command->callback([options, &status] {
     const Device device = parse_device(options->device);
     const Failing failing = read_failing(options->file);
     const Case c = on_device(failing.c, failing.recorded_on, device);
     Examiner examiner(device, options->limit, Isolation::kAlways);
+    const auto ledger = options->evidence.open({"shrink", "", device, failing.role, c.seed, false});
+    if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     const Examination e = examiner.examine(c);
     if (e.observed.verdict == Verdict::kNotExecuted) {
       fmt::print("{}: not executed, so there is nothing to shrink: {}\n", options->file, e.observed.reason);
@@ -98,6 +102,7 @@ void add_shrink(CLI::App& app, int& status) {
     if (!path.empty()) {
       if (const std::string error = write_regression(regression, path); !error.empty()) throw UsageError{error};
     }
+    require_written(ledger.get());
     if (options->json) {
       fmt::print("{}", to_text(regression));
       return;
