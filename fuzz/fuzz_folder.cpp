@@ -29,7 +29,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    if (!is_unfinished(name)) names.push_back(std::move(name));
+    if (!is_unfinished(name) && !name.starts_with('.')) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;

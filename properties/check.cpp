@@ -42,7 +42,7 @@ int CheckReport::exit_status() const {
 CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
   CheckReport report;
   const auto start = Clock::now();
-  Examiner examiner(options.generator.device, options.limit_seconds);
+  Examiner examiner(options.generator.device, {.seconds = options.limit_seconds});
   examiner.on_examination(options.on_examination);
   std::vector<Case> cases;
   std::set<std::string> plan_left;

@@ -160,7 +160,7 @@ std::string evidence_line(const EvidenceSource& source, const Examination& e) {
     if (lines.size() > kLinesKept) lines.resize(kLinesKept);
     j["cause"] = cause_of(e);
     j["findings"] = lines;
-    j["repeat"] = repeat_command(e.c, name_of(source.device));
+    j["repeat"] = repeat_command(e, source.device);
   }
   j["time"] = {{"predict_us", microseconds(e.predict_seconds * 1000)},
                {"prepare_us", microseconds(raw.prepare_ms)},

@@ -44,6 +44,10 @@ std::vector<std::string> findings(const Examination& e, Role role) {
   return lines;
 }
 
+std::string repeat_command(const Examination& e, Device device) {
+  return repeat_command(e.c, name_of(device)) + limit_options(limits_behind(e.limits, e.observed.verdict));
+}
+
 std::vector<Cell> planned_cells(const Case& c, const Decomposition& shape, const Prediction& prediction) {
   const auto launch = planned_launch(prediction);
   if (!launch) return {};
@@ -61,6 +65,7 @@ Examination Examiner::examine(const Case& c, std::optional<Prediction> known) {
   const auto start = std::chrono::steady_clock::now();
   Examination e;
   e.c = c;
+  e.limits = limits_;
   e.shape = std::get<Decomposition>(decompose(c));
   run(e, std::move(known));
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -96,9 +101,10 @@ void Examiner::run(Examination& e, std::optional<Prediction> known) {
   const bool dangerous = isolation_ == Isolation::kAlways || workspace_bytes(c.implementation, e.shape) > 0 ||
                          (predicted == Verdict::kHang && !scaled_hang) || predicted == Verdict::kFault;
   // What is predicted to hang need not have the whole of a limit that is meant for slow kernels.
-  const double limit = predicted == Verdict::kHang ? std::min(limit_, kPredictedHangSeconds) : limit_;
+  RunLimits limits = limits_;
+  if (predicted == Verdict::kHang) limits.seconds = std::min(limits.seconds, kPredictedHangSeconds);
   e.execution =
-      device_ == Device::kHost && !dangerous ? execute_on_host(c, windows) : worker_.execute(c, windows, limit);
+      device_ == Device::kHost && !dangerous ? execute_on_host(c, windows) : worker_.execute(c, windows, limits);
   e.observed = outcome_of(c, e.shape, e.prediction, e.execution);
   e.differences = differences(c, e.shape, e.prediction, e.execution, e.observed);
 }

@@ -25,8 +25,12 @@ struct Examination {
   /// How the implementation treats the other direction differently, or empty: forward and backward see the same tensor,
   /// so they must take the same path and, where the width is chosen, the same width.
   std::string direction_difference;
+  RunLimits limits;         ///< that it ran under
   std::string device_name;  ///< a GPU's; empty for the host, and where there is none
 };
+
+/// The command line that repeats the examination on `device`, with the limit that gave its verdict.
+std::string repeat_command(const Examination& examination, Device device);
 
 /// Called with each examination when it has ended.
 using OnExamination = std::function<void(const Examination&)>;
@@ -52,15 +56,16 @@ enum class Isolation {
 /// Examines cases on one device.
 class Examiner {
  public:
-  explicit Examiner(Device device, double limit_seconds = 60, Isolation isolation = Isolation::kPredicted,
-                    int64_t memory_limit = kWorkerMemoryMax)
-      : worker_(device, memory_limit), device_(device), limit_(limit_seconds), isolation_(isolation) {}
+  explicit Examiner(Device device, const RunLimits& limits = {}, Isolation isolation = Isolation::kPredicted)
+      : worker_(device), device_(device), limits_(limits), isolation_(isolation) {}
 
   /// `c` must be valid. `known`: its prediction, where predict() was asked for it already.
   Examination examine(const Case& c, std::optional<Prediction> known = std::nullopt);
   Prediction predict(const Case& c, Engine engine = Engine::kAuto);
   Device device() const { return device_; }
   Worker& worker() { return worker_; }
+  const RunLimits& limits() const { return limits_; }
+  void set_limits(const RunLimits& limits) { limits_ = limits; }
   void on_examination(OnExamination f) { on_examination_ = std::move(f); }
 
  private:
@@ -69,7 +74,7 @@ class Examiner {
   Worker worker_;
   OnExamination on_examination_;
   Device device_;
-  double limit_;
+  RunLimits limits_;
   Isolation isolation_;
 };
 

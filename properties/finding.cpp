@@ -26,10 +26,15 @@ Finding finding_of(const Examination& e, Device device, Role role, std::vector<s
   finding.smallest = e.c;
   finding.device = device;
   finding.role = role;
+  finding.limits = limits_behind(e.limits, e.observed.verdict);
   finding.lines = std::move(lines);
   finding.prediction = to_json(static_cast<const Outcome&>(e.prediction));
   finding.observation = to_json(e.observed);
   return finding;
+}
+
+std::string repeat_command(const Finding& finding) {
+  return repeat_command(finding.smallest, name_of(finding.device)) + limit_options(finding.limits);
 }
 
 std::string file_name_of(std::string_view cause) {
@@ -52,8 +57,9 @@ std::string to_text(const Finding& finding) {
   j["lines"] = finding.lines;
   j["prediction"] = finding.prediction;
   j["observation"] = finding.observation;
-  j["repeat"] = repeat_command(finding.smallest, name_of(finding.device));
-  return j.dump(2) + "\n";
+  put_limits(j, finding.limits);
+  j["repeat"] = repeat_command(finding);
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 namespace {
@@ -79,6 +85,7 @@ Finding read_finding(const Json& j) {
   }
   finding.prediction = outcome_field(j, "prediction");
   finding.observation = outcome_field(j, "observation");
+  finding.limits = limits_field(j);
   return finding;
 }
 

@@ -24,6 +24,7 @@ struct Finding {
   Case smallest;
   Device device = Device::kHost;
   Role role = Role::kUser;
+  RunLimits limits;                ///< the usual ones but for the one behind the verdict
   std::vector<std::string> lines;  ///< why it is a finding
   nlohmann::ordered_json prediction;
   nlohmann::ordered_json observation;
@@ -31,6 +32,9 @@ struct Finding {
 
 /// `lines` are those of findings(examination, role).
 Finding finding_of(const Examination& examination, Device device, Role role, std::vector<std::string> lines);
+
+/// The command line that repeats the finding.
+std::string repeat_command(const Finding& finding);
 
 /// The cause as a file name without an ending: letters, digits, '_' and '-'.
 std::string file_name_of(std::string_view cause);

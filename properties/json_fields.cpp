@@ -55,6 +55,24 @@ const Json& outcome_field(const Json& j, const char* name) {
   return value;
 }
 
+RunLimits limits_field(const Json& j) {
+  RunLimits limits;
+  if (!j.contains("limits")) return limits;
+  const Json& field = j.at("limits");
+  if (!field.is_object()) throw std::string("field \"limits\" is not an object");
+  const Json& seconds = json_field(field, "seconds");
+  if (!seconds.is_number() || !(seconds.get<double>() > 0)) {
+    throw std::string("field \"seconds\" is not a positive number");
+  }
+  limits.seconds = seconds.get<double>();
+  limits.memory = count_field(field, "memory", 1);
+  return limits;
+}
+
+void put_limits(Json& j, const RunLimits& limits) {
+  if (limits != RunLimits()) j["limits"] = {{"seconds", limits.seconds}, {"memory", limits.memory}};
+}
+
 void require_version_1(const Json& j, const char* version_name, const char* what) {
   if (!j.is_object()) throw std::string(fmt::format("a {} is a JSON object", what));
   if (const Json& version = json_field(j, version_name); version != 1) {

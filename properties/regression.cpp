@@ -31,6 +31,7 @@ Regression regression_of(const Shrunk& shrunk, const Case& shrunk_from, Device d
   if (const Implementation right = right_sibling(e.c.implementation); right != e.c.implementation) {
     r.expected.emplace_back(right, Verdict::kOk);
   }
+  r.limits = limits_behind(e.limits, e.observed.verdict);
   r.agree = e.differences.empty();
   r.prediction = to_json(static_cast<const Outcome&>(e.prediction));
   r.observation = to_json(e.observed);
@@ -54,8 +55,9 @@ std::string to_text(const Regression& r) {
   j["observation"] = r.observation;
   j["shrunk_from"] = Json::parse(to_text(r.shrunk_from));
   j["runs"] = r.runs;
-  j["repeat"] = repeat_command(r.c, name_of(r.device));
-  return j.dump(2) + "\n";
+  put_limits(j, r.limits);
+  j["repeat"] = repeat_command(r.c, name_of(r.device)) + limit_options(r.limits);
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 namespace {
@@ -87,6 +89,7 @@ Regression read_regression(const Json& j) {
   if (r.expected.empty() || r.expected.front().first != r.c.implementation) {
     throw std::string(fmt::format("field \"expected\" does not begin with {}", r.c.implementation.name()));
   }
+  r.limits = limits_field(j);
   r.agree = bool_field(j, "agree");
   r.prediction = outcome_field(j, "prediction");
   r.observation = outcome_field(j, "observation");
@@ -124,6 +127,7 @@ std::string write_regression(Regression r, std::string& path) {
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) return fmt::format("{}: {}", folder.string(), error.message());
   if (is_file) {
+    if (fs::is_directory(path, error)) return fmt::format("{}: is a folder, and its name ends in .json", path);
     r.name = fs::path(path).stem().string();
     if (what_stands_at(path, r) == Standing::kOther) return fmt::format("{}: holds another case", path);
     return write_whole(path, to_text(r));

@@ -27,6 +27,7 @@ struct Regression {
   Case c;
   Device device = Device::kHost;                             ///< that it was recorded on
   std::vector<std::pair<Implementation, Verdict>> expected;  ///< the case's own implementation first
+  RunLimits limits;                                          ///< as a finding's
   bool agree = true;                                         ///< whether prediction and observation agreed
   nlohmann::ordered_json prediction;
   nlohmann::ordered_json observation;

@@ -18,15 +18,16 @@ std::variant<SavedCase, std::string> as_saved(std::variant<T, std::string> parse
 
 class Replay {
  public:
-  explicit Replay(Examiner& examiner) : examiner_(examiner) {}
+  Replay(Examiner& examiner, const ChooseLimits& limits)
+      : examiner_(examiner), limits_(limits), usual_(examiner.limits()) {}
 
   void operator()(const Case& c) {
-    const auto e = run(c, Device::kHost);
+    const auto e = run(c, Device::kHost, {});
     if (e) note(*e, findings(*e, Role::kSelfCheck));
   }
 
   void operator()(const Finding& finding) {
-    const auto e = run(finding.smallest, finding.device);
+    const auto e = run(finding.smallest, finding.device, finding.limits);
     if (!e) return;
     const std::string now = findings(*e, finding.role).empty() ? "no finding" : cause_of(*e);
     if (now != finding.cause) note(*e, {fmt::format("was \"{}\", is now {}", finding.cause, now)});
@@ -36,7 +37,7 @@ class Replay {
     for (const auto& [implementation, expected] : regression.expected) {
       Case c = regression.c;
       c.implementation = implementation;
-      const auto e = run(c, regression.device);
+      const auto e = run(c, regression.device, regression.limits);
       if (!e) continue;
       std::vector<std::string> problems;
       if (e->observed.verdict != expected) {
@@ -58,7 +59,8 @@ class Replay {
 
  private:
   // Nothing where the case did not run.
-  std::optional<Examination> run(const Case& c, Device recorded_on) {
+  std::optional<Examination> run(const Case& c, Device recorded_on, const RunLimits& limits) {
+    examiner_.set_limits(limits_ ? limits_(limits) : limits == RunLimits() ? usual_ : limits);
     Examination e = examiner_.examine(on_device(c, recorded_on, examiner_.device()));
     ++result_.runs;
     if (e.observed.verdict != Verdict::kNotExecuted) return e;
@@ -69,7 +71,7 @@ class Replay {
   void note(const Examination& e, const std::vector<std::string>& problems) {
     if (problems.empty()) return;
     result_.problems.insert(result_.problems.end(), problems.begin(), problems.end());
-    result_.repeats.push_back(repeat_command(e.c, name_of(examiner_.device())));
+    result_.repeats.push_back(repeat_command(e, examiner_.device()));
   }
 
   // How a regression fails in another way than it did. Another device has other launches and looks at other places.
@@ -94,6 +96,8 @@ class Replay {
   }
 
   Examiner& examiner_;
+  const ChooseLimits& limits_;
+  RunLimits usual_;
   Replayed result_;
 };
 
@@ -115,8 +119,8 @@ Case on_device(Case c, Device recorded_on, Device device) {
   return c;
 }
 
-Replayed replay(Examiner& examiner, const SavedCase& saved) {
-  Replay run(examiner);
+Replayed replay(Examiner& examiner, const SavedCase& saved, const ChooseLimits& limits) {
+  Replay run(examiner, limits);
   std::visit(run, saved);
   return run.take();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,12 +30,16 @@ struct Replayed {
   std::vector<std::string> repeats;       ///< the commands that repeat the problems
 };
 
-/// Runs a saved case again on the examiner's device.
+/// The limits to run under, given those that the file names.
+using ChooseLimits = std::function<RunLimits(const RunLimits& recorded)>;
+
+/// Runs a saved case again on the examiner's device; without `limits` under those that the file names, else the
+/// examiner's.
 ///
 /// A regression must give each implementation's expected verdict, and its own one must fail by the recorded expression;
 /// on the device that it was recorded on, prediction and observation must have the recorded sets of elements. A finding
 /// must fail for its cause. A plain case must be ok, or, for a known defect, fail as predicted; it
 /// counts as recorded on the host.
-Replayed replay(Examiner& examiner, const SavedCase& saved);
+Replayed replay(Examiner& examiner, const SavedCase& saved, const ChooseLimits& limits = {});
 
 }  // namespace brink

@@ -12,10 +12,11 @@ namespace brink {
 using Fails = std::function<bool(const Case&)>;
 
 /// Cases of `like`'s operation, implementation, closed form and memory that fail, the simplest first; empty where none
-/// is found. What is tried depends on those four alone, not on the shape or dtype of `like`. All take at most
-/// `max_memory` (as memory_of()), and none takes more than an eighth more than the first.
+/// is found. What is tried depends on those four, and on whether `like` leaves its index type, not on its shape or
+/// dtype. All take at most `max_memory` (as memory_of()), and none takes more than an eighth more than the first.
 ///
-/// Scale models with 8-bit indices: every shape, in the order of memory. Others: all sizes but one come from a list,
+/// Scale models with 8-bit indices, and what fails though each of its values fits in its index type (a launch): every
+/// shape up to 4 KiB, in the order of memory. Others: all sizes but one come from a list,
 /// and the last one is the smallest that fails, or the least odd one in the same memory.
 std::vector<Case> smallest_cases(const Case& like, OccupancyQuery& occupancy, Exact max_memory, const Fails& fails);
 

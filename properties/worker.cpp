@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMemoryPollMs = 20;
-constexpr double kStartSeconds = 120;  // a first CUDA context can take a while
+constexpr RunLimits kStartLimits{.seconds = 120};  // a first CUDA context can take a while
 
 // Sends `text` whole; false where the other side is gone.
 bool send_line(int socket, const std::string& text) {
@@ -202,17 +202,17 @@ void Worker::stop() noexcept {
   reap();
 }
 
-Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
+Worker::Reply Worker::ask(const Json& request, const RunLimits& limits) {
   Reply reply;
   if (process_ < 0) {
     if (reply.reason = start(); !reply.reason.empty()) return reply;
   }
   std::string line;
   Receive received = send_line(socket_, request.dump()) ? Receive::kLine : Receive::kClosed;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_seconds);
+  const auto deadline = Clock::now() + std::chrono::duration<double>(limits.seconds);
   while (received == Receive::kLine) {
     received = receive_line(socket_, received_, line, std::chrono::duration<double>(deadline - Clock::now()).count(),
-                            [&] { return resident_bytes(process_) > memory_limit_; });
+                            [&] { return resident_bytes(process_) > limits.memory; });
     if (received != Receive::kLine) break;
     Json value = Json::parse(line);
     if (!value.contains("launching")) {
@@ -229,17 +229,17 @@ Worker::Reply Worker::ask(const Json& request, double limit_seconds) {
   reply.killed_by_others = received == Receive::kClosed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   if (reply.out_of_memory) {
     reply.reason =
-        fmt::format("the worker process held more than {} MiB of memory and was killed", memory_limit_ >> 20);
+        fmt::format("the worker process held more than {} MiB of memory and was killed", limits.memory >> 20);
   }
-  if (reply.timed_out) reply.reason = fmt::format("no end after {:g} s; the worker process was killed", limit_seconds);
+  if (reply.timed_out) reply.reason = fmt::format("no end after {:g} s; the worker process was killed", limits.seconds);
   return reply;
 }
 
-Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds) {
+Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits) {
   bool killed = false;
-  Execution execution = execute_once(c, windows, limit_seconds, killed);
+  Execution execution = execute_once(c, windows, limits, killed);
   if (!killed) return execution;
-  execution = execute_once(c, windows, limit_seconds, killed);
+  execution = execute_once(c, windows, limits, killed);
   if (killed) {
     // Twice is no accident: this is how Linux ends what takes the machine's last memory.
     execution.raw.ending = Ending::kOutOfMemory;
@@ -248,7 +248,7 @@ Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, d
   return execution;
 }
 
-Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windows, double limit_seconds,
+Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits,
                                bool& killed) {
   Execution execution;
   killed = false;
@@ -262,7 +262,7 @@ Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windo
   }
   Json request = {{"case", to_text(c)}, {"windows", Json::array()}};
   for (const Interval& i : windows) request["windows"].push_back({i.first, i.last});
-  const Reply reply = ask(request, limit_seconds);
+  const Reply reply = ask(request, limits);
   if (reply.value && !reply.value->contains("failed")) {
     execution = execution_from_json(*reply.value);
     // A fault destroys the GPU's context: the next case gets a new process.
@@ -282,7 +282,7 @@ Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windo
 
 const Json& Worker::info() {
   if (!info_) {
-    const Reply reply = ask({{"info", true}}, kStartSeconds);
+    const Reply reply = ask({{"info", true}}, kStartLimits);
     info_ = reply.value.value_or(Json{{"unavailable", reply.reason}, {"description", ""}});
   }
   return *info_;
@@ -295,7 +295,7 @@ std::string Worker::description() { return info().value("description", ""); }
 int Worker::device_count() { return info().value("devices", 0); }
 
 Worker::Reply Worker::ask_device(const Json& request) {
-  Reply reply = ask(request, kStartSeconds);
+  Reply reply = ask(request, kStartLimits);
   if (reply.value) reply.reason = reply.value->value(reply.value->contains("failed") ? "failed" : "error", "");
   return reply;
 }

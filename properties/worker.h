@@ -10,27 +10,23 @@
 #include <vector>
 
 #include "properties/execution.h"
+#include "properties/run_limits.h"
 
 namespace brink {
-
-/// Host memory that a worker process may hold, in bytes, unless it is told otherwise.
-inline constexpr int64_t kWorkerMemoryMax = int64_t{8} << 30;
 
 /// A process that runs cases, so that one that faults or hangs ends it and not the caller. Started when first needed
 /// and again after it died. The GPU is only ever touched in a worker: the calling process stays free to fork.
 class Worker {
  public:
-  /// A worker that holds more than `memory_limit` bytes of memory (host memory, resident) is ended.
-  explicit Worker(Device device, int64_t memory_limit = kWorkerMemoryMax)
-      : device_(device), memory_limit_(memory_limit) {}
+  explicit Worker(Device device) : device_(device) {}
   ~Worker() { stop(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Runs a valid, non-empty case. A worker that ends by a signal gives Ending::kFault, one that exceeds the limit is
-  /// killed and gives Ending::kHang, one that exceeds its memory Ending::kOutOfMemory. A worker that somebody else
-  /// killed says nothing about the case, which is run once more.
-  Execution execute(const Case& c, const std::vector<Interval>& windows, double limit_seconds);
+  /// Runs a valid, non-empty case. A worker that ends by a signal gives Ending::kFault, one that exceeds its
+  /// time is killed and gives Ending::kHang, one that exceeds its memory (resident) Ending::kOutOfMemory. A worker that
+  /// somebody else killed says nothing about the case, which is run once more.
+  Execution execute(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits);
 
   /// Why the device cannot run anything, or an empty string.
   std::string unavailable();
@@ -54,8 +50,8 @@ class Worker {
     bool killed_by_others = false;
     std::string reason;
   };
-  Execution execute_once(const Case& c, const std::vector<Interval>& windows, double limit_seconds, bool& killed);
-  Reply ask(const nlohmann::json& request, double limit_seconds);
+  Execution execute_once(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits, bool& killed);
+  Reply ask(const nlohmann::json& request, const RunLimits& limits);
   /// A question about the device; the reply's reason is why there is no answer.
   Reply ask_device(const nlohmann::json& request);
   std::string start();
@@ -65,7 +61,6 @@ class Worker {
   const nlohmann::json& info();
 
   Device device_;
-  int64_t memory_limit_;
   pid_t process_ = -1;
   int socket_ = -1;
   std::string received_;

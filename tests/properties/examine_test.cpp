@@ -135,7 +135,7 @@ TEST(Examine, WhatLeavesDenseMemoryFaultsInAWorkerAndTheRunGoesOn) {
 }
 
 TEST(Examine, APredictedHangAtTrueWidthEndsAsOne) {
-  Examiner examiner(Device::kHost, 30);
+  Examiner examiner(Device::kHost, {30});
   const Examination e = examiner.examine(case_of({1, 2, 4294967000}, 1, "spatial/u32"));
   EXPECT_EQ(e.prediction.verdict, Verdict::kHang);
   EXPECT_EQ(e.observed.verdict, Verdict::kHang);

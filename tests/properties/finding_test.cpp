@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "properties/replay.h"
+
 namespace brink {
 namespace {
 
@@ -36,6 +38,27 @@ TEST(Finding, ComesBackFromItsText) {
   EXPECT_EQ(to_text(back), text);
 }
 
+TEST(Finding, KeepsTheLimitThatMadeIt) {
+  Case c;
+  c.shape = {5, 7, 1500000};
+  c.axis = 1;
+  c.implementation = *parse_implementation("workspace");
+  Examiner examiner(Device::kHost, {30, int64_t{100} << 20}, Isolation::kAlways);
+  const Examination e = examiner.examine(c);
+  ASSERT_EQ(e.observed.verdict, Verdict::kOutOfMemory) << e.observed.reason;
+  const Finding finding = finding_of(e, Device::kHost, Role::kUser, findings(e, Role::kUser));
+  EXPECT_EQ(finding.limits, (RunLimits{60, int64_t{100} << 20})) << "its time has nothing to do with it";
+  EXPECT_TRUE(repeat_command(finding).ends_with(" --memory-limit 104857600")) << repeat_command(finding);
+  const auto parsed = parse_finding(to_text(finding));
+  ASSERT_TRUE(std::holds_alternative<Finding>(parsed)) << std::get<std::string>(parsed);
+  EXPECT_EQ(std::get<Finding>(parsed).limits, finding.limits);
+
+  Examiner usual(Device::kHost, {}, Isolation::kAlways);
+  EXPECT_TRUE(replay(usual, finding).problems.empty());
+  EXPECT_FALSE(replay(usual, finding, [](const RunLimits&) { return RunLimits(); }).problems.empty())
+      << "with the usual memory it is right";
+}
+
 TEST(Finding, BrokenTextNamesTheField) {
   const std::string text = to_text(seed_finding());
   const auto with = [&](const char* field, const nlohmann::ordered_json& value) {
@@ -55,6 +78,9 @@ TEST(Finding, BrokenTextNamesTheField) {
   EXPECT_NE(with("case", nlohmann::ordered_json::object()).find("case: "), std::string::npos);
   EXPECT_NE(with("lines", "x").find("\"lines\""), std::string::npos);
   EXPECT_NE(with("prediction", nullptr).find("\"prediction\""), std::string::npos);
+  EXPECT_NE(with("limits", 1).find("\"limits\""), std::string::npos);
+  EXPECT_NE(with("limits", {{"seconds", 0}, {"memory", 1}}).find("\"seconds\""), std::string::npos);
+  EXPECT_NE(with("limits", {{"seconds", 1}, {"memory", 0}}).find("\"memory\""), std::string::npos);
   EXPECT_EQ(error_of(R"({"brink_finding":1,"brink_finding":1})"), "field \"brink_finding\" appears twice");
 }
 

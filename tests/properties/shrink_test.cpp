@@ -22,7 +22,7 @@ Case case_of(std::string_view implementation, std::vector<int64_t> shape, int64_
 }
 
 Shrunk shrunk(const Case& c, double limit = 60) {
-  Examiner examiner(Device::kHost, limit, Isolation::kAlways);
+  Examiner examiner(Device::kHost, {limit}, Isolation::kAlways);
   const Examination e = examiner.examine(c);
   EXPECT_FALSE(findings(e, Role::kUser).empty()) << to_text(c);
   Shrunk result = shrink(examiner, e, Role::kUser);
@@ -106,7 +106,7 @@ TEST(Shrink, NoSmallerShapeOfAScaleModelFailsInTheSameWay) {
 TEST(Shrink, WithoutAPredictionEveryStepIsARun) {
   // 400 MiB for the workspace, where a worker may hold 100: no oracle knows of it.
   const Case c = case_of("workspace", {5, 7, 1500000}, 1, Operation::kLogSoftmaxForward, DType::kF32);
-  Examiner examiner(Device::kHost, 60, Isolation::kAlways, int64_t{100} << 20);
+  Examiner examiner(Device::kHost, {60, int64_t{100} << 20}, Isolation::kAlways);
   const Examination e = examiner.examine(c);
   ASSERT_EQ(e.observed.verdict, Verdict::kOutOfMemory) << e.observed.reason;
   const Shrunk result = shrink(examiner, e, Role::kUser, 60);
@@ -121,7 +121,7 @@ TEST(Shrink, WithoutAPredictionEveryStepIsARun) {
 
 TEST(Shrink, TheNumberOfRunsIsKept) {
   const Case c = case_of("workspace", {5, 7, 1500000}, 1);
-  Examiner examiner(Device::kHost, 60, Isolation::kAlways, int64_t{100} << 20);
+  Examiner examiner(Device::kHost, {60, int64_t{100} << 20}, Isolation::kAlways);
   const Examination e = examiner.examine(c);
   EXPECT_EQ(shrink(examiner, e, Role::kUser, 3).runs, 3);
   EXPECT_EQ(shrink(examiner, e, Role::kUser, 0).smallest.c, c);
@@ -138,7 +138,7 @@ void fifty_cases_have_one_smallest_case_a_cause(const std::string& name, double 
   GeneratorOptions options;
   options.implementations = {*parse_implementation(name)};
   options.exact_prime = false;
-  Examiner examiner(Device::kHost, limit);
+  Examiner examiner(Device::kHost, {limit});
   std::map<std::string, Case> smallest;
   int failing = 0;
   for (const Case& c : generate_cases(50, 1000, options)) {
@@ -160,6 +160,21 @@ TEST(Shrink, FiftyCasesOfAScaleModelHaveOneSmallestCaseACause) {
 
 TEST(Shrink, FiftyCasesOfASignedKernelHaveOneSmallestCaseACause) {
   fifty_cases_have_one_smallest_case_a_cause("spatial/i32", 5);
+}
+
+TEST(Shrink, CasesOfARefusedLaunchHaveOneSmallestCase) {
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 512}, {5, 3, 1000}, {100, 64}, {1024, 33}}) {
+    const Shrunk result = shrunk(case_of("spatial/i64_ask_once", shape, 0));
+    EXPECT_EQ(result.smallest.c.shape, (std::vector<int64_t>{1, 395})) << testing::PrintToString(shape);
+  }
+}
+
+TEST(Shrink, CasesOfATornBarrierHaveOneSmallestCase) {
+  const Shrunk first = shrunk(case_of("spatial/i64_torn_barrier", {65, 7}, 0));
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{100, 7}, {1025, 3, 3}, {128, 5}}) {
+    EXPECT_EQ(shrunk(case_of("spatial/i64_torn_barrier", shape, 0)).smallest.c, first.smallest.c)
+        << testing::PrintToString(shape);
+  }
 }
 
 }  // namespace

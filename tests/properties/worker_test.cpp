@@ -65,7 +65,7 @@ TEST(Worker, RunsCasesAsThisProcessWould) {
   for (const char* implementation : {"dispatched", "spatial/u8", "spatial/i8"}) {
     c.implementation = *parse_implementation(implementation);
     const Execution here = execute_on_host(c, {});
-    const Execution there = worker.execute(c, {}, 30);
+    const Execution there = worker.execute(c, {}, {30});
     EXPECT_EQ(there.raw.ending, Ending::kCompleted);
     EXPECT_EQ(there.raw.wrong, here.raw.wrong) << implementation;
     EXPECT_EQ(there.raw.unwritten, here.raw.unwritten);
@@ -84,10 +84,10 @@ TEST(Worker, OneProcessRunsManyCasesAndEndsWithItsOwner) {
   {
     Worker worker(Device::kHost);
     EXPECT_THAT(children(), IsEmpty());  // started when first needed
-    worker.execute(small_case(), {}, 30);
+    worker.execute(small_case(), {}, {30});
     const auto first = children();
     ASSERT_THAT(first, SizeIs(1));
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
     EXPECT_EQ(children(), first);
   }
   EXPECT_THAT(children(), IsEmpty());
@@ -95,11 +95,11 @@ TEST(Worker, OneProcessRunsManyCasesAndEndsWithItsOwner) {
 
 TEST(Worker, AKilledWorkerIsStartedAgain) {
   Worker worker(Device::kHost);
-  ASSERT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+  ASSERT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
   const auto first = children();
   ASSERT_THAT(first, SizeIs(1));
   kill(first[0], SIGKILL);
-  EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
   const auto second = children();
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_NE(second, first);
@@ -107,14 +107,14 @@ TEST(Worker, AKilledWorkerIsStartedAgain) {
 
 TEST(Worker, ACaseWhoseWorkerIsKilledTwiceIsOutOfMemory) {
   Worker worker(Device::kHost);
-  worker.execute(small_case(), {}, 30);
+  worker.execute(small_case(), {}, {30});
   std::atomic<bool> done = false;
   std::thread killer([&] {  // ends every worker as soon as it is there
     while (!done) {
       for (const pid_t child : children()) kill(child, SIGKILL);
     }
   });
-  const Execution execution = worker.execute(slow_case(), {}, 300);
+  const Execution execution = worker.execute(slow_case(), {}, {300});
   done = true;
   killer.join();
   EXPECT_EQ(execution.raw.ending, Ending::kOutOfMemory);
@@ -122,33 +122,34 @@ TEST(Worker, ACaseWhoseWorkerIsKilledTwiceIsOutOfMemory) {
 }
 
 TEST(Worker, ACaseThatExceedsItsMemoryIsOutOfMemory) {
-  Worker worker(Device::kHost, int64_t{256} << 20);
+  Worker worker(Device::kHost);
+  const RunLimits limits{60, int64_t{256} << 20};
   Case greedy = small_case();
   greedy.shape = {1, 2, int64_t{1} << 28};  // a workspace of 4 GiB
   const std::vector<Interval> windows = {{0, 10}};
-  EXPECT_EQ(worker.execute(greedy, windows, 60).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(greedy, windows, limits).raw.ending, Ending::kCompleted);
   greedy.implementation = *parse_implementation("workspace");
-  const Execution execution = worker.execute(greedy, windows, 60);
+  const Execution execution = worker.execute(greedy, windows, limits);
   EXPECT_EQ(execution.raw.ending, Ending::kOutOfMemory);
   EXPECT_THAT(execution.raw.reason, HasSubstr("more than 256 MiB"));
   greedy.shape = {1, 2, int64_t{1} << 50};  // one that no machine has
-  EXPECT_EQ(worker.execute(greedy, windows, 60).raw.ending, Ending::kOutOfMemory);
-  EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(greedy, windows, limits).raw.ending, Ending::kOutOfMemory);
+  EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
 }
 
 TEST(Worker, ACaseThatExceedsItsLimitIsAHang) {
   Worker worker(Device::kHost);
-  ASSERT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
-  const Execution slow = worker.execute(slow_case(), {}, 0.05);
+  ASSERT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
+  const Execution slow = worker.execute(slow_case(), {}, {0.05});
   EXPECT_EQ(slow.raw.ending, Ending::kHang);
   EXPECT_THAT(slow.raw.reason, HasSubstr("no end after 0.05 s"));
   EXPECT_THAT(children(), IsEmpty());  // killed, not left behind
-  EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
 }
 
 TEST(Worker, ACaseWithinItsLimitIsNot) {
   Worker worker(Device::kHost);
-  EXPECT_EQ(worker.execute(slow_case(), {}, 300).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(slow_case(), {}, {300}).raw.ending, Ending::kCompleted);
 }
 
 TEST(Worker, AFaultIsNamedAndTheNextCaseRuns) {
@@ -156,10 +157,10 @@ TEST(Worker, AFaultIsNamedAndTheNextCaseRuns) {
   Case wild = small_case();
   wild.implementation = *parse_implementation("spatial/i8");
   wild.memory = MemoryKind::kDense;
-  const Execution fault = worker.execute(wild, {}, 30);
+  const Execution fault = worker.execute(wild, {}, {30});
   EXPECT_EQ(fault.raw.ending, Ending::kFault);
   EXPECT_THAT(fault.raw.reason, HasSubstr("the worker process ended"));
-  EXPECT_EQ(worker.execute(small_case(), {}, 30).raw.ending, Ending::kCompleted);
+  EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
 }
 
 TEST(Worker, TheHostIsAlwaysAvailable) {
@@ -173,7 +174,7 @@ TEST(Worker, ADeviceThatIsNotThereHasAReason) {
   const std::string reason = worker.unavailable();
   if (reason.empty()) GTEST_SKIP() << "there is a GPU: " << worker.description();
   EXPECT_THAT(reason, testing::Not(HasSubstr("\n")));
-  const Execution execution = worker.execute(small_case(), {}, 30);
+  const Execution execution = worker.execute(small_case(), {}, {30});
   EXPECT_EQ(execution.raw.ending, Ending::kNotExecuted);
   EXPECT_EQ(execution.raw.reason, reason);
   EXPECT_FALSE(execution.launched.has_value());

@@ -108,6 +108,21 @@ fuzz self --time 2s --jobs 2 --seed 5
 second="$(sed -n 's/^\([0-9]*\) cases in .*/\1/p' "$folder/self.out")"
 ((second > first)) || fail "resumed: $first cases, then $second"
 
+# A session that executes nothing is no pass, whatever an earlier one did; a stray file is no trouble.
+: >"$folder/self/corpus/.nfs0001"
+printf 'not a case' >"$folder/self/corpus/README"
+fuzz self --time 1s --jobs 1 --seed 5
+((status == 0)) || fail "with stray files in the corpus: status $status: $(cat "$folder/self.out" "$folder/self.err")"
+has self '^not a case, left as it is: .*/corpus/README: not JSON' "stray file"
+fuzz self --time 0.00001s --jobs 1 --impl spatial/u32
+((status == 3)) || fail "nothing was executed: status $status instead of 3: $(cat "$folder/self.out" "$folder/self.err")"
+has self '^NOT EXECUTED' "nothing was executed"
+for wrong in '--impl nosuch' '--op nosuch' '--memory nosuch' '--memory-limit q'; do
+  # shellcheck disable=SC2086
+  fuzz self --time 0s $wrong
+  ((status == 2)) || fail "--time 0s $wrong: status $status instead of 2"
+done
+
 # --time 0s runs nothing: it merges and groups.
 fuzz planted --time 0s --json
 ((status == 1)) || fail "--time 0s: status $status"

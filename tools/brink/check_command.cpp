@@ -39,7 +39,7 @@ void print_finding(const std::string& cause, const FindingGroup& group, Device d
   for (const std::string& line : group.lines) fmt::print("  {}\n", line);
   fmt::print("{}", describe(group.smallest));
   if (group.shrink_runs > 0) fmt::print("  shrunk in {} runs\n", group.shrink_runs);
-  fmt::print("  repeat: {}\n", repeat_command(group.smallest.c, name_of(device)));
+  fmt::print("  repeat: {}\n", repeat_command(group.smallest, device));
 }
 
 void print_report(const CheckReport& report, const CheckOptions& options, const CellCounts& cells) {
@@ -112,7 +112,7 @@ nlohmann::ordered_json report_json(const CheckReport& report, const CheckOptions
     finding["cause"] = cause;
     finding["cases"] = group.count;
     finding["lines"] = group.lines;
-    finding["repeat"] = repeat_command(group.smallest.c, name_of(options.generator.device));
+    finding["repeat"] = repeat_command(group.smallest, options.generator.device);
     j["findings"].push_back(std::move(finding));
   }
   j["seconds"] = report.seconds;
@@ -211,7 +211,7 @@ void add_check(CLI::App& app, int& status) {
     progress.finish();
     const CellCounts cells = count_cells(report, check_options.generator.device);
     if (options->json) {
-      fmt::print("{}\n", report_json(report, check_options, cells).dump(2));
+      print_json(report_json(report, check_options, cells));
     } else {
       print_report(report, check_options, cells);
     }

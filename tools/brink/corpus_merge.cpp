@@ -45,7 +45,7 @@ int run_corpus_merge(int argc, char** argv) {
   });
 }
 
-std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& before, size_t& after) {
+std::string minimize_corpus(const FuzzFolder& folder, Device device, MergedCorpus& corpus) {
   // libFuzzer starts its second step through a shell and quotes nothing, so the user's folder is not named to it.
   std::string work = (fs::temp_directory_path() / "brink-merge-XXXXXX").string();
   if (mkdtemp(work.data()) == nullptr) return fmt::format("{}: {}", work, std::strerror(errno));
@@ -64,10 +64,17 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
   std::map<std::vector<uint8_t>, std::string> names;
   for (const std::string& name : names_in(folder.corpus())) {
     std::string text;
-    if (std::string error = read_whole(folder.corpus() + "/" + name, text); !error.empty()) return error;
+    const std::string path = folder.corpus() + "/" + name;
+    std::string trouble = read_whole(path, text);
     const auto parsed = parse_case(text);
     const Case* c = std::get_if<Case>(&parsed);
-    if (c == nullptr) return fmt::format("{}/{}: {}", folder.corpus(), name, std::get<std::string>(parsed));
+    if (trouble.empty() && c == nullptr) trouble = fmt::format("{}: {}", path, std::get<std::string>(parsed));
+    if (!trouble.empty()) {
+      // Another machine may have taken it away meanwhile; what is not a case is not for this merge to judge.
+      std::error_code gone;
+      if (fs::exists(path, gone)) corpus.skipped.push_back(trouble);
+      continue;
+    }
     const std::vector<uint8_t> bytes = encode(*c);
     names[bytes] = name;
     if (std::string error =
@@ -76,7 +83,7 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
       return error;
     }
   }
-  before = after = names.size();
+  corpus.before = corpus.after = names.size();
   if (names.empty()) return "";
 
   const std::string program = fmt::format("{}/{}", work, kMergeProgram);
@@ -104,7 +111,7 @@ std::string minimize_corpus(const FuzzFolder& folder, Device device, size_t& bef
     names.erase({bytes.begin(), bytes.end()});
   }
   // What is left adds nothing to the others. What came into the corpus meanwhile was not looked at and stays.
-  after = before - names.size();
+  corpus.after = corpus.before - names.size();
   for (const auto& [bytes, name] : names) fs::remove(folder.corpus() + "/" + name, error);
   return "";
 }

@@ -101,12 +101,12 @@ std::string visible_gpu(int index) {
   return std::string(rest.substr(0, rest.find(',')));
 }
 
-std::vector<FuzzJob> to_jobs(const Options& options, const FuzzFolder& folder, const std::string& node) {
+// What all jobs have in common.
+FuzzJob to_job(const Options& options, const FuzzFolder& folder) {
   FuzzJob job;
   job.folder = folder;
   job.seed = options.seed;
-  job.limit_seconds = options.limit;
-  job.memory_limit = bytes_option("--memory-limit", options.memory_limit);
+  job.run_limits = {options.limit, bytes_option("--memory-limit", options.memory_limit)};
   job.device = options.gpus.empty() ? Device::kHost : Device::kCuda;
   job.limits.device = job.device;
   job.evidence = options.evidence;
@@ -129,6 +129,10 @@ std::vector<FuzzJob> to_jobs(const Options& options, const FuzzFolder& folder, c
     job.limits.memories.clear();
     for (const std::string& name : options.memories) job.limits.memories.push_back(memory_option(name));
   }
+  return job;
+}
+
+std::vector<FuzzJob> to_jobs(FuzzJob job, const Options& options, const std::string& node) {
   std::vector<FuzzJob> jobs;
   const auto add = [&](const std::string& name) {
     job.name = fmt::format("{}-{}", node, name);
@@ -217,25 +221,19 @@ class Display {
   std::chrono::steady_clock::time_point last_;
 };
 
-struct CorpusSize {
-  bool merged = false;
-  size_t before = 0;
-  size_t after = 0;
-};
-
 int exit_status(const FuzzSummary& summary) {
   if (!summary.findings.empty()) return kExitFinding;
   return summary.total.executed > 0 && summary.troubles.empty() ? kExitOk : kExitNotExecuted;
 }
 
 void print_summary(const FuzzSummary& summary, const FuzzFolder& folder, const std::set<std::string>& reachable,
-                   const CorpusSize& corpus) {
+                   const MergedCorpus& corpus) {
   const JobProgress& done = summary.total;
   for (const auto& [cause, finding] : summary.findings) {
     fmt::print("\nFINDING {} ({} case{})\n", cause, finding.count, finding.count == 1 ? "" : "s");
     for (const std::string& line : finding.lines) fmt::print("  {}\n", line);
     fmt::print("  file: {}/{}.json\n", folder.findings(), file_name_of(cause));
-    fmt::print("  repeat: {}\n", repeat_command(finding.smallest, name_of(finding.device)));
+    fmt::print("  repeat: {}\n", repeat_command(finding));
   }
   if (!summary.findings.empty()) fmt::print("\n");
   fmt::print("{} cases in {} of {} job{}, {:.0f}/s: {} executed, {} findings\n", done.cases, clock_text(done.seconds),
@@ -246,6 +244,7 @@ void print_summary(const FuzzSummary& summary, const FuzzFolder& folder, const s
   for (const auto& [reason, count] : done.not_executed) fmt::print("not executed: {} cases: {}\n", count, reason);
   if (done.worker_ends > 0) fmt::print("{} cases ended their worker process\n", done.worker_ends);
   if (corpus.merged) fmt::print("corpus: {} cases, {} of them kept by the merge\n", corpus.before, corpus.after);
+  for (const std::string& skipped : corpus.skipped) fmt::print("not a case, left as it is: {}\n", skipped);
   for (const std::string& trouble : summary.troubles) fmt::print("TROUBLE {}\n", trouble);
   const int status = exit_status(summary);
   fmt::print("{}\n", status == kExitOk        ? "OK"
@@ -254,7 +253,7 @@ void print_summary(const FuzzSummary& summary, const FuzzFolder& folder, const s
 }
 
 nlohmann::ordered_json summary_json(const FuzzSummary& summary, const FuzzFolder& folder,
-                                    const std::set<std::string>& reachable, const CorpusSize& corpus) {
+                                    const std::set<std::string>& reachable, const MergedCorpus& corpus) {
   using Json = nlohmann::ordered_json;
   const JobProgress& done = summary.total;
   Json j;
@@ -266,7 +265,9 @@ nlohmann::ordered_json summary_json(const FuzzSummary& summary, const FuzzFolder
   j["worker_ends"] = done.worker_ends;
   j["cells"] = {{"reached", count_reached(done.cells, reachable)}, {"reachable", reachable.size()}};
   j["corpus"] = names_in(folder.corpus()).size();
-  if (corpus.merged) j["merge"] = {{"before", corpus.before}, {"after", corpus.after}};
+  if (corpus.merged) {
+    j["merge"] = {{"before", corpus.before}, {"after", corpus.after}, {"skipped", corpus.skipped}};
+  }
   j["jobs"] = Json::object();
   for (const auto& [name, job] : summary.jobs) {
     j["jobs"][name] = {{"device", job.device},   {"cases", job.cases},       {"executed", job.executed},
@@ -277,7 +278,7 @@ nlohmann::ordered_json summary_json(const FuzzSummary& summary, const FuzzFolder
     j["findings"].push_back({{"cause", cause},
                              {"count", finding.count},
                              {"file", fmt::format("{}/{}.json", folder.findings(), file_name_of(cause))},
-                             {"repeat", repeat_command(finding.smallest, name_of(finding.device))}});
+                             {"repeat", repeat_command(finding)}});
   }
   j["troubles"] = summary.troubles;
   j["exit_status"] = exit_status(summary);
@@ -287,6 +288,7 @@ nlohmann::ordered_json summary_json(const FuzzSummary& summary, const FuzzFolder
 int run(const Options& options) {
   const std::string node = options.node.empty() ? "local" : options.node;
   if (node.find('/') != std::string::npos) throw UsageError{fmt::format("--node {}: a name has no '/'", node)};
+  if (options.corpus.empty()) throw UsageError{"--corpus: the folder has no name"};
   const FuzzFolder folder{options.corpus};
   for (const std::string& path : {folder.corpus(), folder.jobs(), folder.findings()}) {
     if (const std::string error = make_folder(path); !error.empty()) throw UsageError{error};
@@ -297,6 +299,7 @@ int run(const Options& options) {
   std::optional<double> seconds;
   if (!options.time.empty()) seconds = parse_duration(options.time, true);
   const bool only_merge = seconds && *seconds == 0;
+  FuzzJob common = to_job(options, folder);
 
   const Device device = options.gpus.empty() ? Device::kHost : Device::kCuda;
   options.evidence.open({});  // says so here where that fails
@@ -305,27 +308,29 @@ int run(const Options& options) {
   if (only_merge) {
     summary = summarize(folder);
   } else {
-    const std::vector<FuzzJob> jobs = to_jobs(options, folder, node);
+    const std::vector<FuzzJob> jobs = to_jobs(std::move(common), options, node);
     for (const FuzzJob& job : jobs) {
       if (const std::string error = make_folder(folder.scratch(job.name)); !error.empty()) throw UsageError{error};
     }
-    summary = supervise(jobs, seconds, [&](const FuzzStatus& status) { display.show(status); }).summary;
+    FuzzStatus ended = supervise(jobs, seconds, [&](const FuzzStatus& status) { display.show(status); });
     display.finish();
+    summary = std::move(ended.summary);
+    if (ended.executed == 0) summary.troubles.emplace_back("no case was executed in this session");
   }
   signals.reset();  // the merge may be ended at once: it leaves the corpus as it was
   if (const std::string error = write_findings(folder, summary.findings); !error.empty()) {
     summary.troubles.push_back(error);
   }
-  CorpusSize corpus;
+  MergedCorpus corpus;
   if (only_merge || options.node.empty()) {
-    if (const std::string error = minimize_corpus(folder, device, corpus.before, corpus.after); !error.empty()) {
+    if (const std::string error = minimize_corpus(folder, device, corpus); !error.empty()) {
       summary.troubles.push_back(error);
     } else {
       corpus.merged = true;
     }
   }
   if (options.json) {
-    fmt::print("{}\n", summary_json(summary, folder, display.reachable(), corpus).dump(2));
+    print_json(summary_json(summary, folder, display.reachable(), corpus));
   } else {
     print_summary(summary, folder, display.reachable(), corpus);
   }

@@ -49,7 +49,7 @@ class Session {
  public:
   explicit Session(const FuzzJob& job)
       : job_(job),
-        examiner_(job.device, job.limit_seconds, Isolation::kAlways, job.memory_limit),
+        examiner_(job.device, job.run_limits, Isolation::kAlways),
         findings_(job.folder.job(job.name) + "/findings.json"),
         limits_(job.limits) {
     if (job.device == Device::kCuda) {
@@ -60,6 +60,7 @@ class Session {
   // Takes up what an earlier session left. Throws what went wrong, as text.
   void resume() {
     require(load(progress_path(), progress_));
+    loaded_ = true;
     require(findings_.load());
     ledger_ = job_.evidence.open({"fuzz", "", job_.device, job_.role, job_.seed, false});
     if (ledger_) examiner_.on_examination([this](const Examination& e) { ledger_->append(e); });
@@ -117,7 +118,8 @@ class Session {
   [[noreturn]] void give_up(const std::string& why) {
     fmt::print(stderr, "\nbrink: {}\n", why);
     progress_.trouble = why;
-    write_whole(progress_path(), to_text(progress_));
+    progress_.seconds = earlier_seconds_ + seconds_since(start_);
+    if (loaded_) write_whole(progress_path(), to_text(progress_));  // what cannot be read is not lost
     _exit(2);
   }
 
@@ -214,6 +216,7 @@ class Session {
   Clock::time_point last_publish_ = start_;
   Clock::time_point last_import_ = start_;
   double earlier_seconds_ = 0;
+  bool loaded_ = false;
 };
 
 // libFuzzer's callbacks carry no context.

@@ -20,8 +20,7 @@ struct FuzzJob {
   std::optional<double> seconds;
   Role role = Role::kSelfCheck;
   MutationLimits limits;
-  double limit_seconds = 60;
-  int64_t memory_limit = 0;  ///< bytes
+  RunLimits run_limits;
   EvidenceOption evidence;
 };
 

@@ -31,10 +31,12 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 struct Running {
   const FuzzJob* job;
   pid_t process = -1;
-  int64_t cases_before = 0;    ///< of earlier sessions of this run's folder
+  int64_t cases_before = 0;  ///< of earlier sessions of this run's folder
+  int64_t executed_before = 0;
   int64_t cases_at_start = 0;  ///< when this process was started
   int64_t cases_seen = 0;
   int vain_starts = 0;
+  std::string ended = {};  ///< how it ended before its time, if it has run no case since
   Clock::time_point last_news = Clock::now();
 };
 
@@ -118,6 +120,7 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
   for (const FuzzJob& job : jobs) {
     Running running{&job};
     running.cases_before = running.cases_seen = status.summary.jobs[job.name].cases;
+    running.executed_before = status.summary.jobs[job.name].executed;
     all.push_back(running);
   }
   const auto left = [&]() -> std::optional<double> {
@@ -145,8 +148,10 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
       if (cases != running.cases_seen) {
         running.cases_seen = cases;
         running.last_news = Clock::now();
+        running.ended.clear();
       }
-      if (running.process >= 0 && seconds_since(running.last_news) > running.job->limit_seconds + kSilenceSeconds) {
+      if (running.process >= 0 &&
+          seconds_since(running.last_news) > running.job->run_limits.seconds + kSilenceSeconds) {
         kill(running.process, SIGKILL);
       }
       if (const auto end = ended.find(name); end != ended.end() && stop_requested == 0 && (!seconds || *left() > 0)) {
@@ -155,6 +160,7 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
         const std::string& trouble = status.summary.jobs[name].trouble;
         const std::string how = trouble.empty() ? how_it_ended(end->second) : trouble;
         fmt::print(stderr, "brink: job {} ended: {}\n", name, how);
+        running.ended = how;
         if (running.vain_starts >= kVainStarts) {
           given_up[name] = how;
         } else if (std::string error = start(running, left()); !error.empty()) {
@@ -173,8 +179,14 @@ FuzzStatus supervise(const std::vector<FuzzJob>& jobs, std::optional<double> sec
   }
   stop_all(all);
   status.summary = summarize(folder);
-  for (const auto& [name, reason] : given_up) {
-    status.summary.troubles.push_back(fmt::format("job {} was given up: {}", name, reason));
+  for (const Running& running : all) {
+    const std::string& name = running.job->name;
+    status.executed += status.summary.jobs[name].executed - running.executed_before;
+    if (const auto reason = given_up.find(name); reason != given_up.end()) {
+      status.summary.troubles.push_back(fmt::format("job {} was given up: {}", name, reason->second));
+    } else if (!running.ended.empty() && status.summary.jobs[name].cases == running.cases_seen) {
+      status.summary.troubles.push_back(fmt::format("job {} ended and ran nothing more: {}", name, running.ended));
+    }
   }
   status.seconds = seconds_since(begin);
   return status;

@@ -16,7 +16,8 @@ namespace brink {
 /// How a fuzzing run stands, for whoever shows it.
 struct FuzzStatus {
   FuzzSummary summary;
-  double seconds = 0;  ///< of this session
+  double seconds = 0;    ///< of this session
+  int64_t executed = 0;  ///< cases of this session, known at its end
   std::optional<double> seconds_left;
   std::map<std::string, double> rates;  ///< job -> cases per second in this session
   int restarts = 0;                     ///< of jobs that ended before their time

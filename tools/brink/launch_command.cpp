@@ -196,7 +196,7 @@ void print_all(const Options& options) {
           fmt::print("{:<21} {:<17} {:<5} {:<21} {:>9} {:>11}  {:<11} {:<11} {:>8}  {}\n", name_of(operation),
                      fmt::format("{}/{}", name_of(sizing.path), name_of(plan.kernel.variant)), name_of(dtype),
                      implementation.name(), plan.attributes.registers,
-                     number_or_unknown(plan.attributes.max_threads, kDimensionMax),
+                     number_or_unknown(std::min(plan.attributes.max_threads, plan.device.threads), kDimensionMax),
                      plan.attempts.empty() ? "none" : block_text(plan.attempts.front().launch),
                      plan.launch ? block_text(plan.launch->launch) : "none",
                      plan.attempts.empty() ? 0 : plan.attempts.back().answer.resident_blocks, name_of(sizing.form()));
@@ -204,18 +204,23 @@ void print_all(const Options& options) {
       }
     }
   }
-  if (options.json) fmt::print("{}\n", rows.dump(2));
+  if (options.json) print_json(rows);
 }
 
 void run(const Options& options, int& status) {
   if (options.all) return print_all(options);
   const Operation operation = operation_option(options.operation);
   const std::vector<int64_t> sizes = parse_shape(options.shape);
-  const auto decomposed = decompose(sizes, options.axis);
-  if (const auto* error = std::get_if<std::string>(&decomposed)) throw UsageError{*error};
-  const auto& shape = std::get<Decomposition>(decomposed);
   const DType dtype = dtype_option(options.dtype);
   const Implementation implementation = implementation_option(options.implementation);
+  Case c;
+  c.operation = operation;
+  c.shape = sizes;
+  c.axis = options.axis;
+  c.dtype = dtype;
+  c.implementation = implementation;
+  if (const std::string error = validate(c); !error.empty()) throw UsageError{error};
+  const auto shape = std::get<Decomposition>(decompose(c));
   Asked asked(options, implementation);
   const std::string header = fmt::format("{} [{}] axis {} {} {} on {}", name_of(operation), fmt::join(sizes, ", "),
                                          options.axis, name_of(dtype), implementation.name(), asked.name());
@@ -225,8 +230,11 @@ void run(const Options& options, int& status) {
     nothing = fmt::format("inner_size {} selects path {}", shape.inner_size, name_of(path_of(shape)));
   }
   if (!nothing.empty()) {
-    fmt::print("{}", options.json ? Json{{"case", header}, {"form", nullptr}, {"reason", nothing}}.dump(2) + "\n"
-                                  : fmt::format("{}\n  not executed: {}\n", header, nothing));
+    if (options.json) {
+      print_json({{"case", header}, {"form", nullptr}, {"reason", nothing}});
+    } else {
+      fmt::print("{}\n  not executed: {}\n", header, nothing);
+    }
     status = kExitNotExecuted;
     return;
   }
@@ -234,7 +242,7 @@ void run(const Options& options, int& status) {
   if (options.json) {
     Json j = {{"case", header}};
     j.update(steps_json(sizing));
-    fmt::print("{}\n", j.dump(2));
+    print_json(j);
   } else {
     fmt::print("{}\n", header);
     print_steps(sizing);
@@ -259,10 +267,14 @@ void add_launch(CLI::App& app, int& status) {
   command
       ->add_option("--registers", options->registers,
                    "registers of a thread on a simulated device, in place of those measured on sm_90")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_flag("--all", options->all, "one line for every kernel, with the largest block that it asks for");
+      ->check(CLI::Range(1, 255));
+  CLI::Option* all =
+      command->add_flag("--all", options->all, "one line for every kernel, with the largest block that it asks for");
+  for (const char* other : {"--op", "--shape", "--axis", "--dtype", "--impl"})
+    all->excludes(command->get_option(other));
   command->add_flag("--json", options->json, "JSON on standard output");
-  command->footer("Exit status: 0 a viable launch, 1 a rejected one, 3 nothing to launch.");
+  command->footer(
+      "Exit status: 0 a viable launch, 1 a rejected one, 3 nothing to launch; with --all 0 whatever the forms.");
   command->callback([options, &status] { run(*options, status); });
 }
 

@@ -66,6 +66,24 @@ std::unique_ptr<Ledger> EvidenceOption::open(EvidenceSource source) const {
   return ledger;
 }
 
+void LimitOptions::add_to(CLI::App& command) {
+  command.add_option("--limit", seconds, "seconds until a run in a worker process is a hang (default: 60)")
+      ->check(check_positive);
+  command.add_option(
+      "--memory-limit", memory,
+      "host memory, such as 4GiB, above which a run in a worker process is out of memory (default: 8GiB)");
+}
+
+RunLimits LimitOptions::over(RunLimits usual) const {
+  if (seconds > 0) usual.seconds = seconds;
+  if (!memory.empty()) usual.memory = bytes_option("--memory-limit", memory);
+  return usual;
+}
+
+void print_json(const nlohmann::ordered_json& j) {
+  fmt::print("{}\n", j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
 void require_written(const Ledger* ledger) {
   if (ledger != nullptr && !ledger->error().empty()) throw UsageError{"--evidence " + ledger->error()};
 }

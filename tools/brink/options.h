@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,19 @@ struct EvidenceOption {
   /// Opens the file; null where the option was not given. Throws UsageError.
   std::unique_ptr<Ledger> open(EvidenceSource source) const;
 };
+
+/// The options --limit and --memory-limit of what one run may take.
+struct LimitOptions {
+  double seconds = 0;
+  std::string memory;
+
+  void add_to(CLI::App& command);
+  /// `usual`, but for what the options say. Throws UsageError.
+  RunLimits over(RunLimits usual) const;
+};
+
+/// Prints JSON with a newline at its end; bytes that are no UTF-8, as in a file's name, are replaced.
+void print_json(const nlohmann::ordered_json& j);
 
 /// Throws UsageError where evidence is missing from the ledger, which may be null.
 void require_written(const Ledger* ledger);

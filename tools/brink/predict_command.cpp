@@ -33,7 +33,7 @@ void add_predict(CLI::App& app, int& /*status*/) {
       nlohmann::ordered_json j;
       j["case"] = nlohmann::ordered_json::parse(to_text(c));
       j["prediction"] = to_json(static_cast<const Outcome&>(prediction));
-      fmt::print("{}\n", j.dump(2));
+      print_json(j);
     } else {
       fmt::print("{}", describe(c, std::get<Decomposition>(decompose(c)), prediction));
     }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> paths;
   std::string device = "host";
-  double limit = 60;
+  LimitOptions limits;
   bool json = false;
   EvidenceOption evidence;
 };
@@ -57,7 +57,7 @@ struct Entry {
   }
 };
 
-Entry replay_file(Examiner& examiner, const std::string& path) {
+Entry replay_file(Examiner& examiner, const std::string& path, const ChooseLimits& limits) {
   Entry entry{path, "", {}};
   std::string text;
   if (const std::string error = read_whole(path, text); !error.empty()) {
@@ -68,7 +68,7 @@ Entry replay_file(Examiner& examiner, const std::string& path) {
   if (const auto* error = std::get_if<std::string>(&saved)) {
     entry.broken = fmt::format("{}: {}", path, *error);
   } else {
-    entry.replayed = replay(examiner, std::get<SavedCase>(saved));
+    entry.replayed = replay(examiner, std::get<SavedCase>(saved), limits);
   }
   return entry;
 }
@@ -94,8 +94,7 @@ void add_replay(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("replay", "run saved cases, findings and regressions again");
   command->add_option("paths", options->paths, "files, or folders whose *.json files are meant")->required();
   command->add_option("--device", options->device, "host or cuda");
-  command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
-      ->check(check_positive);
+  options->limits.add_to(*command);
   command->add_flag("--json", options->json, "JSON on standard output");
   options->evidence.add_to(*command);
   command->footer(
@@ -103,14 +102,16 @@ void add_replay(CLI::App& app, int& status) {
       "not executed, else 0.");
   command->callback([options, &status] {
     const Device device = parse_device(options->device);
-    Examiner examiner(device, options->limit, Isolation::kAlways);
+    Examiner examiner(device, {}, Isolation::kAlways);
+    const ChooseLimits limits = [&](const RunLimits& saved) { return options->limits.over(saved); };
+    limits({});  // says now where an option is wrong
     // What is replayed is known: it has to do what it did.
     const auto ledger = options->evidence.open({"replay", "", device, Role::kSelfCheck, 0, true});
     if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     std::map<std::string_view, int64_t> counts;
     auto json = nlohmann::ordered_json::array();
     for (const std::string& path : files_of(options->paths)) {
-      const Entry entry = replay_file(examiner, path);
+      const Entry entry = replay_file(examiner, path, limits);
       ++counts[entry.result()];
       if (options->json) {
         json.push_back({{"file", path},
@@ -129,7 +130,7 @@ void add_replay(CLI::App& app, int& status) {
              : counts["not_executed"] > 0 ? kExitNotExecuted
                                           : kExitOk;
     if (options->json) {
-      fmt::print("{}\n", nlohmann::ordered_json{{"files", json}, {"exit_status", status}}.dump(2));
+      print_json(nlohmann::ordered_json{{"files", json}, {"exit_status", status}});
     } else {
       fmt::print("{} ok, {} failed, {} broken, {} not executed\n", counts["ok"], counts["failed"], counts["broken"],
                  counts["not_executed"]);

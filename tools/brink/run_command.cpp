@@ -12,7 +12,7 @@ void add_run(CLI::App& app, int& status) {
   struct Options {
     CaseOptions the_case;
     std::string device = "host";
-    double limit = 60;
+    LimitOptions limits;
     bool json = false;
     EvidenceOption evidence;
   };
@@ -20,8 +20,7 @@ void add_run(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("run", "run one case: prediction beside observation");
   options->the_case.add_to(*command);
   command->add_option("--device", options->device, "host or cuda");
-  command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
-      ->check(check_positive);
+  options->limits.add_to(*command);
   command->add_flag("--json", options->json, "JSON on standard output");
   options->evidence.add_to(*command);
   command->footer(
@@ -29,12 +28,12 @@ void add_run(CLI::App& app, int& status) {
   command->callback([options, &status] {
     const Device device = parse_device(options->device);
     const Case c = options->the_case.to_case(device);
-    Examiner examiner(device, options->limit);
+    Examiner examiner(device, options->limits.over({}));
     const auto ledger = options->evidence.open({"run", "", device, Role::kUser, c.seed, true});
     if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     const Examination e = examiner.examine(c);
     if (options->json) {
-      fmt::print("{}\n", to_json(e, Role::kUser).dump(2));
+      print_json(to_json(e, Role::kUser));
     } else {
       fmt::print("{}", describe(e));
     }
@@ -42,7 +41,7 @@ void add_run(CLI::App& app, int& status) {
       status = kExitNotExecuted;
     } else if (!findings(e, Role::kUser).empty()) {
       status = kExitFinding;
-      if (!options->json) fmt::print("  repeat: {}\n", repeat_command(c, name_of(device)));
+      if (!options->json) fmt::print("  repeat: {}\n", repeat_command(e, device));
     }
     require_written(ledger.get());
   });

@@ -18,7 +18,7 @@ struct Options {
   std::string output;
   std::string comment;
   std::string device = "host";
-  double limit = 60;
+  LimitOptions limits;
   bool json = false;
   EvidenceOption evidence;
 };
@@ -28,12 +28,15 @@ struct Failing {
   Case c;
   Device recorded_on = Device::kHost;
   Role role = Role::kUser;
+  RunLimits limits = {};
 };
 
 Failing failing_of(const SavedCase& saved) {
-  if (const auto* finding = std::get_if<Finding>(&saved)) return {finding->smallest, finding->device, finding->role};
-  if (const auto* regression = std::get_if<Regression>(&saved)) return {regression->c, regression->device, Role::kUser};
-  return {std::get<Case>(saved)};
+  if (const auto* finding = std::get_if<Finding>(&saved))
+    return {finding->smallest, finding->device, finding->role, finding->limits};
+  if (const auto* regression = std::get_if<Regression>(&saved))
+    return {regression->c, regression->device, Role::kUser, regression->limits};
+  return {.c = std::get<Case>(saved)};
 }
 
 // Reads a finding, a case, a regression, or what libFuzzer keeps (such as its crash files): a case as bytes. Text has
@@ -50,7 +53,7 @@ Failing read_failing(const std::string& path) {
   if (const std::string error = validate(c); !error.empty()) {
     throw UsageError{fmt::format("{}: the bytes are no valid case: {}", path, error)};
   }
-  return {c};
+  return {.c = c};
 }
 
 std::string kept_text(const Examination& e) {
@@ -73,8 +76,7 @@ void add_shrink(CLI::App& app, int& status) {
                       "a folder, or a file that ends in .json: write the regression there");
   command->add_option("--comment", options->comment, "a comment in the regression, such as a report's address");
   command->add_option("--device", options->device, "host or cuda");
-  command->add_option("--limit", options->limit, "seconds until a run in a worker process is a hang")
-      ->check(check_positive);
+  options->limits.add_to(*command);
   command->add_flag("--json", options->json, "the regression on standard output");
   options->evidence.add_to(*command);
   command->footer("The exit status is 0 where it was shrunk or does not fail at all, 3 where it was not executed.");
@@ -82,35 +84,43 @@ void add_shrink(CLI::App& app, int& status) {
     const Device device = parse_device(options->device);
     const Failing failing = read_failing(options->file);
     const Case c = on_device(failing.c, failing.recorded_on, device);
-    Examiner examiner(device, options->limit, Isolation::kAlways);
+    Examiner examiner(device, options->limits.over(failing.limits), Isolation::kAlways);
     const auto ledger = options->evidence.open({"shrink", "", device, failing.role, c.seed, false});
     if (ledger) examiner.on_examination([&](const Examination& e) { ledger->append(e); });
     const Examination e = examiner.examine(c);
     if (e.observed.verdict == Verdict::kNotExecuted) {
-      fmt::print("{}: not executed, so there is nothing to shrink: {}\n", options->file, e.observed.reason);
+      if (options->json) {
+        print_json({{"shrunk", nullptr}, {"verdict", name_of(e.observed.verdict)}, {"reason", e.observed.reason}});
+      } else {
+        fmt::print("{}: not executed, so there is nothing to shrink: {}\n", options->file, e.observed.reason);
+      }
       status = kExitNotExecuted;
       return;
     }
     if (findings(e, failing.role).empty()) {
-      fmt::print("{}: does not fail: {} is {}\n", options->file, describe(c), name_of(e.observed.verdict));
+      if (options->json) {
+        print_json({{"shrunk", nullptr}, {"verdict", name_of(e.observed.verdict)}, {"reason", "does not fail"}});
+      } else {
+        fmt::print("{}: does not fail: {} is {}\n", options->file, describe(c), name_of(e.observed.verdict));
+      }
       return;
     }
     const Shrunk shrunk = shrink(examiner, e, failing.role);
     Regression regression = regression_of(shrunk, c, device);
     regression.comment = options->comment;
-    std::string path = options->output;
-    if (!path.empty()) {
-      if (const std::string error = write_regression(regression, path); !error.empty()) throw UsageError{error};
-    }
-    require_written(ledger.get());
     if (options->json) {
       fmt::print("{}", to_text(regression));
-      return;
+    } else {
+      fmt::print("shrunk from {}\n{}", describe(c), describe(shrunk.smallest));
+      fmt::print("  kept: {}\n  {} run{}\n", kept_text(shrunk.smallest), shrunk.runs, shrunk.runs == 1 ? "" : "s");
+      fmt::print("  repeat: {}\n", repeat_command(shrunk.smallest, device));
     }
-    fmt::print("shrunk from {}\n{}", describe(c), describe(shrunk.smallest));
-    fmt::print("  kept: {}\n  {} run{}\n", kept_text(shrunk.smallest), shrunk.runs, shrunk.runs == 1 ? "" : "s");
-    if (!path.empty()) fmt::print("  written: {}\n", path);
-    fmt::print("  repeat: {}\n", repeat_command(shrunk.smallest.c, name_of(device)));
+    std::fflush(stdout);  // it is known now, even where it cannot be written
+    if (std::string path = options->output; !path.empty()) {
+      if (const std::string error = write_regression(regression, path); !error.empty()) throw UsageError{error};
+      if (!options->json) fmt::print("  written: {}\n", path);
+    }
+    require_written(ledger.get());
   });
 }
 
