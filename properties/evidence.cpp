@@ -13,7 +13,6 @@
 #include "kernels/index/checked.h"
 #include "properties/finding.h"
 #include "properties/matrix.h"
-#include "properties/windows.h"
 
 namespace brink {
 
@@ -109,11 +108,7 @@ Json reached_json(const Examination& e, const ReachedLaunch& l) {
 
 // What the case is to reach, going by its prediction.
 std::optional<ReachedLaunch> planned_launch(const Examination& e) {
-  const Prediction& p = e.prediction;
-  if (!p.launch || !p.variant || !p.index_type || e.shape.numel() == 0) return std::nullopt;
-  const bool whole = e.shape.numel() <= kWholeMax;
-  return ReachedLaunch{{*p.index_type, {p.path, *p.variant, *p.launch, p.launch_form}},
-                       whole ? std::vector<Interval>{{0, e.shape.numel() - 1}} : choose_windows(e.c, e.shape, p)};
+  return reached_launch(e.c, e.shape, as_predicted(e.c, e.shape, e.prediction));
 }
 
 int64_t dense_bytes(const Examination& e) {
