@@ -28,6 +28,8 @@ std::string shrinking_keeps_the_cause() {
   Examiner examiner(Device::kHost);
   for (const Known& known :
        {Known{"spatial/u32", {1, 3, 2147508113}, {2, 2147483649}},
+        // 2^31 + 1 elements are fewer, but take as many pages.
+        Known{"spatial/i32", {1, 3, 715827883}, {2, 1073741825}},
         Known{"spatial/u32", {3, 1, 2147483000}, {2, 1, 2147483649}}, Known{"spatial/u8", {1, 7, 43}, {2, 129}},
         // The first offset to overflow is that of the second outer index's first element.
         Known{"spatial/u8", {3, 5, 43}, {2, 1, 129}}}) {
