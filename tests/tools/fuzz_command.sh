@@ -175,10 +175,10 @@ RANDOM=7
 before_causes=""
 before_files=""
 for round in $(seq 20); do
+  sessions="$(sessions_of killed)"
   "$brink" fuzz --corpus "$folder/killed" --jobs 1 --limit 5 --seed "$round" --op softmax_backward --memory-limit 256MiB \
     --impl spatial/u32 --impl last_dim/u32 --impl spatial/i32 >/dev/null 2>"$folder/killed.err" &
   supervisor=$!
-  sessions="$(sessions_of killed)"
   new_session() { (($(sessions_of killed) > sessions)); }
   ((round % 4 == 0)) || wait_until "round $round: a session that counts" new_session
   sleep "$((RANDOM % 2)).$((RANDOM % 10))"

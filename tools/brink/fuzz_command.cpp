@@ -294,7 +294,9 @@ int run(const Options& options) {
     if (const std::string error = make_folder(path); !error.empty()) throw UsageError{error};
   }
   constexpr double kLeaseSeconds = 120;  // of NFS servers: 90 by default
-  const FolderLock lock(fmt::format("{}/{}.lock", folder.jobs(), node), options.node.empty() ? 0 : kLeaseSeconds);
+  constexpr double kGraceSeconds = 5;    // until the jobs of a supervisor that was killed are gone
+  const double wait_seconds = options.node.empty() ? kGraceSeconds : kLeaseSeconds;
+  const FolderLock lock(fmt::format("{}/{}.lock", folder.jobs(), node), wait_seconds);
   std::optional<StopSignals> signals(std::in_place);
   std::optional<double> seconds;
   if (!options.time.empty()) seconds = parse_duration(options.time, true);
