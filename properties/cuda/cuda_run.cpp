@@ -399,9 +399,15 @@ void run(const CudaRequest& request, CudaTimings& timings, RawObservation& obser
     require("workspace", cudaMemset(own.get(), 1, bytes));
   }
   KernelStamp*& stamp = kept().stamp;
-  if (stamp == nullptr) require("memory for the stamp", cudaHostAlloc(&stamp, sizeof(*stamp), cudaHostAllocMapped));
+  if (stamp == nullptr) {
+    void* memory = nullptr;
+    require("memory for the stamp", cudaHostAlloc(&memory, sizeof(*stamp), cudaHostAllocMapped));
+    stamp = static_cast<KernelStamp*>(memory);
+  }
   *stamp = {};
-  require("the stamp's address", cudaHostGetDevicePointer(&tensors.stamp, stamp, 0));
+  void* on_device = nullptr;
+  require("the stamp's address", cudaHostGetDevicePointer(&on_device, stamp, 0));
+  tensors.stamp = static_cast<KernelStamp*>(on_device);
   const CudaLaunchResult launch = request.launches ? launch_on_cuda(request.kernel, request.launch, form.shape, tensors)
                                                    : CudaLaunchResult{CudaLaunchEnd::kCompleted, "", 0};
   observation.stamp = *stamp;
