@@ -70,12 +70,12 @@ void count_lines(const std::string& path, const Piece& piece, EvidenceParser& pa
     rest.remove_prefix(whole ? end + 1 : rest.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    if (line.ends_with(kTornMark)) {
+    const bool marked = line.ends_with(kTornMark);
+    const std::string error = marked ? "" : parser.parse(line, record);
+    if (marked || (!whole && !error.empty())) {
       summary.add_torn();
-    } else if (const std::string error = parser.parse(line, record); error.empty()) {
+    } else if (error.empty()) {
       summary.add(record, line);
-    } else if (!whole) {
-      summary.add_torn();
     } else {
       summary.add_broken(fmt::format("{}:{}: {}", path, number, error));
     }
@@ -86,7 +86,8 @@ std::string send_pieces(const std::string& path, std::FILE* file, Queue& queue) 
   std::string kept;
   int64_t line = 1;
   while (true) {
-    std::string text = std::move(kept);
+    std::string text;
+    text.swap(kept);
     const size_t before = text.size();
     text.resize(before + kPiece);
     const size_t got = std::fread(text.data() + before, 1, kPiece, file);
@@ -97,7 +98,7 @@ std::string send_pieces(const std::string& path, std::FILE* file, Queue& queue) 
     if (!at_end && last == std::string::npos) {
       if (text.size() > kLongestLine)
         return fmt::format("{}:{}: a line of more than 16 MiB is no evidence", path, line);
-      kept = std::move(text);
+      kept.swap(text);
       continue;
     }
     if (!at_end) {
@@ -128,7 +129,7 @@ std::string read_ledger(const std::string& path, Summary& summary) {
       while (queue.pop(piece)) count_lines(path, piece, parser, part);
     });
   }
-  const std::string error = send_pieces(path, file.get(), queue);
+  std::string error = send_pieces(path, file.get(), queue);
   queue.close();
   for (std::thread& thread : threads) thread.join();
   for (const Summary& part : parts) summary.merge(part);

@@ -128,8 +128,8 @@ std::string without_numbers(std::string_view reason) {
 
 void Example::consider(int64_t dense_bytes, std::string_view line) {
   if (line.empty()) return;
-  if (!line_.empty() && std::tie(dense_bytes_, line_) <= std::tuple<int64_t, std::string_view>(dense_bytes, line))
-    return;
+  const bool as_small = dense_bytes_ < dense_bytes || (dense_bytes_ == dense_bytes && line_ <= line);
+  if (!line_.empty() && as_small) return;
   dense_bytes_ = dense_bytes;
   line_ = line;
 }

@@ -25,12 +25,12 @@ constexpr size_t kAuditFileMax = size_t{16} << 20;
 std::string memory_text(const AuditedRow& row) {
   const AuditedTest& test = row.test;
   const std::string needs = row.needs_bytes == 0 ? "memory" : bytes_text(static_cast<double>(row.needs_bytes));
-  const std::string without = test.without == WithoutMemory::kSkips
-                                  ? fmt::format("without {} it is skipped, which is no pass", needs)
-                              : test.without == WithoutMemory::kPasses
-                                  ? fmt::format("without {} it counts as success and has tested nothing", needs)
-                              : row.needs_bytes == 0 ? "needs none for arrays of that size"
-                                                     : fmt::format("needs {}", needs);
+  std::string without = test.without == WithoutMemory::kSkips
+                            ? fmt::format("without {} it is skipped, which is no pass", needs)
+                        : test.without == WithoutMemory::kPasses
+                            ? fmt::format("without {} it counts as success and has tested nothing", needs)
+                        : row.needs_bytes == 0 ? "needs none for arrays of that size"
+                                               : fmt::format("needs {}", needs);
   if (row.runs) return without;
   return (test.without == WithoutMemory::kSkips    ? "SKIPPED on this device, reaches nothing: "
           : test.without == WithoutMemory::kPasses ? "PASSES WITHOUT RUNNING on this device, reaches nothing: "
