@@ -75,7 +75,7 @@ std::string matrix_html(const Report& report) {
       others.insert(implementation);
       continue;
     }
-    Row& row = tables[variant][implementation + " " + index_type];
+    Row& row = tables[variant][fmt::format("{} {}", implementation, index_type)];
     row.resize(columns().size());
     for (size_t i = 0; i < columns().size(); ++i) {
       if (columns()[i].range == range && columns()[i].place == place) {
