@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "kernels/index/checked.h"
 #include "properties/audit.h"
 #include "properties/json_text.h"
 #include "properties/memory_needed.h"
+#include "properties/number_text.h"
 
 namespace brink {
 
@@ -51,15 +51,9 @@ int64_t integer(const std::string& text) {
 }
 
 double number(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || !std::isfinite(value)) throw fmt::format("\"{}\" is not a number", text);
-  return value;
+  const auto value = parse_number(text);
+  if (!value) throw fmt::format("\"{}\" is not a number", text);
+  return *value;
 }
 
 int64_t item_bytes_of(const std::string& dtype) {

@@ -158,8 +158,7 @@ Execution as_predicted(const Case& c, const Decomposition& shape, const Predicti
   Execution execution;
   if (prediction.verdict == Verdict::kLaunchRejected) execution.raw.ending = Ending::kLaunchRejected;
   if (prediction.verdict == Verdict::kNotExecuted || !prediction.launch) return execution;
-  execution.launched = Dispatch{*prediction.index_type,
-                                {prediction.path, *prediction.variant, *prediction.launch, prediction.launch_form}};
+  execution.launched = planned_launch(prediction);
   switch (prediction.verdict) {
     case Verdict::kHang:
       execution.raw.ending = Ending::kHang;
@@ -180,11 +179,7 @@ Execution as_predicted(const Case& c, const Decomposition& shape, const Predicti
 
 std::vector<Implementation> matrix_implementations() {
   std::vector<Implementation> result = default_implementations();
-  // Replicas whose defect has nothing to do with addresses have no cells that dispatched has not.
-  std::erase_if(result, [](const Implementation& i) {
-    return i.scaled() || i.rule == WidthRule::kWorkspace || i.rule == WidthRule::kNoLaunch ||
-           i.build == Build::kTornBarrier;
-  });
+  std::erase_if(result, [](const Implementation& i) { return i.scaled(); });
   return result;
 }
 

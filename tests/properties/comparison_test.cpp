@@ -11,21 +11,33 @@
 namespace brink {
 namespace {
 
-// Memory that does not count writes, as a GPU's: element 0 of a case whose row is too long to work out its values.
-TEST(Comparison, AContendedElementOfALongRowCountsAsContendedWhateverItHolds) {
+// A case in memory that does not count writes, as a GPU's: what is launched is what was predicted.
+struct Run {
   Case c;
-  c.shape = {3, 2147482839};
-  c.axis = 1;
-  c.dtype = DType::kF32;
-  c.implementation = *parse_implementation("last_dim/i32");
-  c.memory = MemoryKind::kAliased;
-  const auto shape = std::get<Decomposition>(decompose(c));
-  FixedOccupancy occupancy = host_occupancy(c.implementation);
-  const Prediction prediction = predict(c, occupancy);
-  ASSERT_TRUE(contains(prediction.contended, position_of(shape, 7)));
+  Decomposition shape;
+  Prediction prediction;
   Execution execution;
-  execution.launched = Dispatch{*prediction.index_type, {prediction.path, *prediction.variant, *prediction.launch}};
-  execution.raw.ending = Ending::kCompleted;
+};
+
+Run run_of(std::vector<int64_t> shape, int64_t axis, std::string_view implementation, DType dtype = DType::kF16) {
+  Run run;
+  run.c.shape = std::move(shape);
+  run.c.axis = axis;
+  run.c.dtype = dtype;
+  run.c.implementation = *parse_implementation(implementation);
+  run.c.memory = MemoryKind::kAliased;
+  run.shape = std::get<Decomposition>(decompose(run.c));
+  FixedOccupancy occupancy = host_occupancy(run.c.implementation);
+  run.prediction = predict(run.c, occupancy);
+  run.execution.launched = planned_launch(run.prediction);
+  run.execution.raw.ending = Ending::kCompleted;
+  return run;
+}
+
+// An element of a row that is too long to work out its values.
+TEST(Comparison, AContendedElementOfALongRowCountsAsContendedWhateverItHolds) {
+  auto [c, shape, prediction, execution] = run_of({3, 2147482839}, 1, "last_dim/i32", DType::kF32);
+  ASSERT_TRUE(contains(prediction.contended, position_of(shape, 7)));
   execution.raw.looked_at = {{0, 9}};
   execution.raw.wrong = {{7, 7}};
   execution.raw.values = {{7, 0x42c80000}};
@@ -38,17 +50,7 @@ TEST(Comparison, AContendedElementOfALongRowCountsAsContendedWhateverItHolds) {
 
 // The same memory where the writers' values are known: a value of none of them is wrong.
 TEST(Comparison, AContendedElementThatHoldsNoWritersValueIsWrong) {
-  Case c;
-  c.shape = {1, 2, 2147483649};
-  c.axis = 1;
-  c.implementation = *parse_implementation("spatial/u32");
-  c.memory = MemoryKind::kAliased;
-  const auto shape = std::get<Decomposition>(decompose(c));
-  FixedOccupancy occupancy = host_occupancy(c.implementation);
-  const Prediction prediction = predict(c, occupancy);
-  Execution execution;
-  execution.launched = Dispatch{*prediction.index_type, {prediction.path, *prediction.variant, *prediction.launch}};
-  execution.raw.ending = Ending::kCompleted;
+  auto [c, shape, prediction, execution] = run_of({1, 2, 2147483649}, 1, "spatial/u32");
   execution.raw.looked_at = {{0, 9}};
   execution.raw.wrong = {{1, 1}};
   execution.raw.values = {{1, 0x7bff}};
@@ -62,16 +64,8 @@ TEST(Comparison, AContendedElementThatHoldsNoWritersValueIsWrong) {
 
 // A writer's wrapped column leaves the windows, and reads the filler there.
 TEST(Comparison, TheWritersOfAContendedElementReadWhatAliasedMemoryHolds) {
-  Case c;
-  c.shape = {3, 4, 2, 2, 53687092, 2, 2};
-  c.axis = 3;
-  c.implementation = *parse_implementation("spatial/u32");
-  c.memory = MemoryKind::kAliased;
-  const auto shape = std::get<Decomposition>(decompose(c));
-  FixedOccupancy occupancy = host_occupancy(c.implementation);
-  const Prediction prediction = predict(c, occupancy);
-  const Dispatch dispatch{*prediction.index_type, {prediction.path, *prediction.variant, *prediction.launch}};
-  const Launching launching{shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, dispatch};
+  auto [c, shape, prediction, execution] = run_of({3, 4, 2, 2, 53687092, 2, 2}, 3, "spatial/u32");
+  const Launching launching{shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, *execution.launched};
   const auto input = aliased_input(launching.form, input_windows(launching.form, choose_windows(c, shape, prediction)));
   constexpr int64_t kElement = 1717987047;  // one that an H200 once showed to hold the value of none of its writers
   const auto held = WriterValues(launching, 8, 8, input).of(kElement);
@@ -82,9 +76,6 @@ TEST(Comparison, TheWritersOfAContendedElementReadWhatAliasedMemoryHolds) {
            bits != expected_bits(launching.form, kElement);
   });
   ASSERT_NE(only_held, held.end());
-  Execution execution;
-  execution.launched = dispatch;
-  execution.raw.ending = Ending::kCompleted;
   execution.raw.looked_at = {{kElement, kElement}};
   execution.raw.wrong = execution.raw.looked_at;
   execution.raw.values = {{kElement, *only_held}};

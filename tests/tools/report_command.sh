@@ -6,21 +6,10 @@ set -uo pipefail
 brink="${1:?usage: report_command.sh PATH_TO_BRINK}"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-failures=0
 seed=(--op softmax_backward --shape 1,2,2147483649 --axis 1)
 
-fail() {
-  printf 'FAILED: %s\n' "$*"
-  failures=$((failures + 1))
-}
-
-# ends STATUS ARGUMENT...: output is left in $folder/out and $folder/err.
-ends() {
-  local expected="$1" status=0
-  shift
-  "$brink" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-  [[ $status == "$expected" ]] || fail "brink $*: status $status instead of $expected: $(head -3 "$folder/err")"
-}
+# shellcheck source=tests/tools/expect.bash
+source "$(dirname "${BASH_SOURCE[0]}")/expect.bash"
 
 # reports STATUS FIRST_WORDS LEDGER...: every form at once; the summary's first line is FIRST_WORDS, and so is the page's.
 reports() {
@@ -36,7 +25,6 @@ reports() {
 }
 
 page_says() { grep -qF -- "$1" "$folder/page.html" || fail "the page does not say \"$1\""; }
-summary_says() { grep -qF -- "$1" "$folder/out" || fail "the summary does not say \"$1\""; }
 
 # python EXPRESSION: true of the JSON report `j`, the JUnit root `x` and the page's text `page`; nothing without python3.
 python() {
@@ -101,7 +89,7 @@ ends 0 run "${seed[@]}" --impl dispatched --evidence "$folder/ok"
 reports 0 OK "$folder/ok"
 python 'j["exit_status"] == 0 and j["launched"] == 1 and j["failed"] == 0 and count("failure") + count("error") == 0'
 reports 1 FAILED "$folder/ok" "$folder/finding"
-summary_says "repeat: brink run --op softmax_backward --shape 1,2,2147483649 --axis 1"
+says "repeat: brink run --op softmax_backward --shape 1,2,2147483649 --axis 1"
 page_says "softmax_backward spatial u32 element_offset mismatch"
 page_says "4294967296 should land here"
 page_says "2 elements: outer 0, dim 1, inner 2147483647..2147483648"
@@ -121,25 +109,25 @@ else
   ends 3 run "${seed[@]}" --device cuda --evidence "$folder/no_gpu"
 fi
 reports 3 "NOT EXECUTED" "$folder/no_gpu"
-summary_says "1 case had to run and did not: "
+says "1 case had to run and did not: "
 python 'j["launched"] == 0 and count("error") == 1 and count("skipped") == 0'
 
 ends 3 run --shape 1,2,1000000000000 --axis 1 --memory dense --evidence "$folder/memory"
 reports 3 "NOT EXECUTED" "$folder/memory" "$folder/ok"
-summary_says "1 case had to run and did not: "
+says "1 case had to run and did not: "
 page_says "1 case had to run and did not: "
 
 ends 3 run "${seed[@]}" --impl no_launch --evidence "$folder/no_launch"
 grep -qF "the kernel left no stamp" "$folder/out" || fail "run does not say that there is no stamp"
 reports 3 "NOT EXECUTED" "$folder/no_launch"
-summary_says "the kernel left no stamp"
+says "the kernel left no stamp"
 page_says "1 case had to run and did not: the kernel left no stamp"
 python 'count("error") > 0 and count("skipped") == 0 and j["cells"]["counts"]["not_executed"] > 0'
 ends 3 check --impl no_launch --cases 30 --seed 1 --evidence "$folder/check_no_launch"
 reports 3 "NOT EXECUTED" "$folder/check_no_launch"
 # A hole does not hide a finding, nor the other way round.
 reports 1 FAILED "$folder/no_launch" "$folder/finding"
-summary_says "1 case had to run and did not"
+says "1 case had to run and did not"
 
 # ---- A whole check: known defects that fail as predicted are no findings.
 ends 0 check --seed 7 --cases 300 --evidence "$folder/check"
@@ -157,7 +145,7 @@ head -c 700 "$folder/finding" >"$folder/torn"
 reports 3 "NOT EXECUTED" "$folder/torn"
 ends 0 run --shape 2,3 --axis 1 --evidence "$folder/torn"
 reports 0 OK "$folder/torn"
-summary_says "1 line was cut off"
+says "1 line was cut off"
 { cat "$folder/ok" && printf 'nonsense\n' && cat "$folder/ok"; } >"$folder/broken"
 reports 2 INCOMPLETE "$folder/broken"
 [[ $(cat "$folder/err") == "brink: $folder/broken:2: not JSON"* ]] || fail "a broken line: $(cat "$folder/err")"

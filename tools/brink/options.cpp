@@ -7,6 +7,7 @@
 
 #include "properties/best_prime.h"
 #include "properties/memory_needed.h"
+#include "properties/number_text.h"
 #include "properties/whole_file.h"
 
 namespace brink {
@@ -38,15 +39,8 @@ void CaseOptions::add_to(CLI::App& command) {
 }
 
 std::string check_positive(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const bool good = used == text.size() && used > 0 && value > 0 && std::isfinite(value);
-  return good ? "" : fmt::format("\"{}\" is not a positive number", text);
+  const auto value = parse_number(text);
+  return value && *value > 0 ? "" : fmt::format("\"{}\" is not a positive number", text);
 }
 
 std::string check_not_negative(const std::string& text) {
