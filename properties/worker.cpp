@@ -174,6 +174,7 @@ std::string Worker::start() {
   process_ = child;
   socket_ = ends[0];
   received_.clear();
+  served_ = 0;
   return "";
 }
 
@@ -237,7 +238,12 @@ Worker::Reply Worker::ask(const Json& request, const RunLimits& limits) {
 
 Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits) {
   bool killed = false;
+  const bool fresh = process_ < 0 || served_ == 0;
   Execution execution = execute_once(c, windows, limits, killed);
+  // What earlier cases left in the process is not this one's memory.
+  if (execution.raw.ending == Ending::kOutOfMemory && process_ < 0 && !fresh) {
+    execution = execute_once(c, windows, limits, killed);
+  }
   if (!killed) return execution;
   execution = execute_once(c, windows, limits, killed);
   if (killed) {
@@ -263,6 +269,7 @@ Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windo
   Json request = {{"case", to_text(c)}, {"windows", Json::array()}};
   for (const Interval& i : windows) request["windows"].push_back({i.first, i.last});
   const Reply reply = ask(request, limits);
+  ++served_;
   if (reply.value && !reply.value->contains("failed")) {
     execution = execution_from_json(*reply.value);
     // A fault destroys the GPU's context: the next case gets a new process.

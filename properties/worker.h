@@ -24,8 +24,9 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   /// Runs a valid, non-empty case. A worker that ends by a signal gives Ending::kFault, one that exceeds its
-  /// time is killed and gives Ending::kHang, one that exceeds its memory (resident) Ending::kOutOfMemory. A worker that
-  /// somebody else killed says nothing about the case, which is run once more.
+  /// time is killed and gives Ending::kHang, one that exceeds its memory (resident) Ending::kOutOfMemory. A case is run
+  /// once more where its worker's end may not be its own: where somebody else killed it, and where it had run others
+  /// before, of whose memory something may be left.
   Execution execute(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits);
 
   /// Why the device cannot run anything, or an empty string.
@@ -62,6 +63,7 @@ class Worker {
 
   Device device_;
   pid_t process_ = -1;
+  int64_t served_ = 0;  ///< cases that the process was given
   int socket_ = -1;
   std::string received_;
   std::optional<nlohmann::json> info_;

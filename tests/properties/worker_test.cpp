@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -135,6 +136,18 @@ TEST(Worker, ACaseThatExceedsItsMemoryIsOutOfMemory) {
   greedy.shape = {1, 2, int64_t{1} << 50};  // one that no machine has
   EXPECT_EQ(worker.execute(greedy, windows, limits).raw.ending, Ending::kOutOfMemory);
   EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);
+}
+
+TEST(Worker, WhatEarlierCasesLeftBehindIsNotACasesOwnMemory) {
+  Worker worker(Device::kHost);
+  constexpr size_t kBytes = size_t{768} << 20;
+  void* held = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  ASSERT_NE(held, MAP_FAILED);
+  EXPECT_EQ(worker.execute(small_case(), {}, {30}).raw.ending, Ending::kCompleted);  // its process holds a copy
+  ASSERT_EQ(munmap(held, kBytes), 0);
+  const auto first = children();
+  EXPECT_EQ(worker.execute(slow_case(), {}, {300, int64_t{600} << 20}).raw.ending, Ending::kCompleted);
+  EXPECT_NE(children(), first);
 }
 
 TEST(Worker, ACaseThatExceedsItsLimitIsAHang) {
