@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <queue>
 #include <set>
@@ -23,7 +24,6 @@ constexpr int kDrawsPerTarget = 3;
 struct Candidate {
   Case c;
   double seconds = 0;
-  bool hangs = false;
   std::vector<int> cells;  // numbers, sorted
 };
 
@@ -33,16 +33,43 @@ std::string without_memory(const MatrixCell& cell) {
   return text.substr(0, text.rfind(' '));
 }
 
+// What a thread takes for one element, with all passes over it; medians over a plan on an H200.
+double thread_seconds(Variant variant) {
+  switch (variant) {
+    case Variant::kWarp:
+    case Variant::kBlock:
+      return 0.25e-6;
+    case Variant::kColumns:
+      return 0.95e-6;
+    case Variant::kReduce:
+      return 0.65e-6;
+  }
+  std::abort();
+}
+
 // Seconds that one case takes. Host: measured over a plan on one core, 5 ms a case and 0.3 s where a loop never ends.
-// GPU: a hang takes the time that a predicted one is given and a new CUDA context, dense memory what filling and
-// comparing it takes.
+// GPU: its threads' work, which takes long where a launch has few of them; a hang takes the time that a predicted one
+// is given and a new CUDA context, a fault the context; dense memory takes what filling and comparing it takes.
 double cost_of(const Case& c, const Decomposition& shape, const Prediction& prediction, Device device) {
   if (device == Device::kHost) return prediction.verdict == Verdict::kHang ? 0.3 : 0.005;
   if (prediction.verdict == Verdict::kHang) return 6;
   if (prediction.verdict == Verdict::kFault) return 1.5;
+  constexpr double kResidentThreads = 132 * 2048;
+  double seconds = 0.05;
+  if (prediction.launch && prediction.verdict != Verdict::kLaunchRejected) {
+    double threads = 1;
+    for (const int64_t size : {prediction.launch->grid_x, prediction.launch->grid_y, prediction.launch->block_x,
+                               prediction.launch->block_y}) {
+      threads *= static_cast<double>(size);
+    }
+    seconds +=
+        thread_seconds(*prediction.variant) * static_cast<double>(shape.numel()) / std::min(threads, kResidentThreads);
+  }
   constexpr double kDenseBytesPerSecond = 1e11;
-  if (c.memory == MemoryKind::kAliased) return 0.05;
-  return 0.01 + static_cast<double>(memory_needed(c, shape, {}, device)) / kDenseBytesPerSecond;
+  if (c.memory == MemoryKind::kDense) {
+    seconds += static_cast<double>(memory_needed(c, shape, {}, device)) / kDenseBytesPerSecond;
+  }
+  return seconds;
 }
 
 // From the memory that shows most to the one that needs least.
@@ -79,7 +106,7 @@ class Planner {
       plan.cases.push_back(std::move(planned));
     }
     plan.cells = static_cast<int64_t>(reached.size());
-    plan.lower_bound = lower_bound(reached);
+    set_lower_bound(reached, plan);
     left_out(reached, plan);
     return plan;
   }
@@ -149,7 +176,7 @@ class Planner {
         }
         continue;
       }
-      Candidate candidate{c, cost_of(c, shape, prediction, limits_.device), prediction.verdict == Verdict::kHang, {}};
+      Candidate candidate{c, cost_of(c, shape, prediction, limits_.device), {}};
       for (const std::string& cell : cells) candidate.cells.push_back(number_of(cell));
       std::sort(candidate.cells.begin(), candidate.cells.end());
       if (!candidate.cells.empty()) candidates_.push_back(std::move(candidate));
@@ -163,38 +190,35 @@ class Planner {
     return found->second;
   }
 
-  // Greedy: whichever case reaches most of what is left; of equals, the cheapest. A case that hangs costs so much that
-  // it is asked for only what nothing else reaches.
+  // Greedy: whichever case reaches most of what is left in a second; of equals, the first.
   void choose() {
     std::vector<bool> covered(names_.size(), false);
-    const auto gain_of = [&](const Candidate& candidate) {
-      return std::count_if(candidate.cells.begin(), candidate.cells.end(),
-                           [&](int cell) { return !covered[static_cast<size_t>(cell)]; });
+    const auto worth_of = [&](const Candidate& candidate) {
+      const auto gain = std::count_if(candidate.cells.begin(), candidate.cells.end(),
+                                      [&](int cell) { return !covered[static_cast<size_t>(cell)]; });
+      return static_cast<double>(gain) / candidate.seconds;
     };
     double left = limits_.seconds.value_or(std::numeric_limits<double>::infinity());
-    for (const bool hangs : {false, true}) {
-      // Gains only shrink, so the head of the queue is right once its gain is up to date.
-      using Entry = std::tuple<int64_t, double, int64_t>;  // gain, minus seconds, minus index
-      std::priority_queue<Entry> queue;
-      for (size_t i = 0; i < candidates_.size(); ++i) {
-        if (candidates_[i].hangs != hangs) continue;
-        queue.emplace(gain_of(candidates_[i]), -candidates_[i].seconds, -static_cast<int64_t>(i));
+    // What a case is worth only shrinks, so the head of the queue is right once it is up to date.
+    using Entry = std::pair<double, int64_t>;  // worth, minus index
+    std::priority_queue<Entry> queue;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      queue.emplace(worth_of(candidates_[i]), -static_cast<int64_t>(i));
+    }
+    while (!queue.empty()) {
+      const auto [worth, minus_index] = queue.top();
+      queue.pop();
+      const Candidate& candidate = candidates_[static_cast<size_t>(-minus_index)];
+      const double now = worth_of(candidate);
+      if (now == 0) continue;
+      if (now < worth) {
+        queue.emplace(now, minus_index);
+        continue;
       }
-      while (!queue.empty()) {
-        const auto [gain, minus_seconds, minus_index] = queue.top();
-        queue.pop();
-        const Candidate& candidate = candidates_[static_cast<size_t>(-minus_index)];
-        const int64_t now = gain_of(candidate);
-        if (now == 0) continue;
-        if (now < gain) {
-          queue.emplace(now, minus_seconds, minus_index);
-          continue;
-        }
-        if (candidate.seconds > left) continue;
-        left -= candidate.seconds;
-        for (const int cell : candidate.cells) covered[static_cast<size_t>(cell)] = true;
-        chosen_.push_back(static_cast<size_t>(-minus_index));
-      }
+      if (candidate.seconds > left) continue;
+      left -= candidate.seconds;
+      for (const int cell : candidate.cells) covered[static_cast<size_t>(cell)] = true;
+      chosen_.push_back(static_cast<size_t>(-minus_index));
     }
   }
 
@@ -218,8 +242,8 @@ class Planner {
     chosen_ = std::move(kept);
   }
 
-  // Picks cells of which no candidate reaches two: each needs a case of its own.
-  int64_t lower_bound(const std::set<int>& reached) const {
+  // Picks cells of which no candidate reaches two: each needs a case of its own, and at least its cheapest one's time.
+  void set_lower_bound(const std::set<int>& reached, Plan& plan) const {
     std::vector<std::vector<size_t>> reached_by(names_.size());
     for (size_t i = 0; i < candidates_.size(); ++i) {
       for (const int cell : candidates_[i].cells) reached_by[static_cast<size_t>(cell)].push_back(i);
@@ -229,14 +253,17 @@ class Planner {
       return reached_by[static_cast<size_t>(a)].size() < reached_by[static_cast<size_t>(b)].size();
     });
     std::vector<bool> used(candidates_.size(), false);
-    int64_t picked = 0;
     for (const int cell : order) {
       const auto& by = reached_by[static_cast<size_t>(cell)];
       if (std::any_of(by.begin(), by.end(), [&](size_t i) { return used[i]; })) continue;
-      for (const size_t i : by) used[i] = true;
-      ++picked;
+      double least = std::numeric_limits<double>::infinity();
+      for (const size_t i : by) {
+        used[i] = true;
+        least = std::min(least, candidates_[i].seconds);
+      }
+      ++plan.lower_bound;
+      plan.lower_bound_seconds += least;
     }
-    return picked;
   }
 
   void left_out(const std::set<int>& reached, Plan& plan) const {
@@ -294,6 +321,7 @@ std::string to_text(const Plan& plan) {
   j["candidates"] = plan.candidates;
   j["lower_bound"] = plan.lower_bound;
   j["seconds"] = plan.seconds;
+  j["lower_bound_seconds"] = plan.lower_bound_seconds;
   j["left_out"] = plan.left_out;
   std::string text = j.dump() + "\n";
   for (const PlannedCase& planned : plan.cases) {
@@ -334,6 +362,7 @@ void read_header(const Json& json, Plan& plan) {
   plan.candidates = field(json, "candidates", is_count).get<int64_t>();
   plan.lower_bound = field(json, "lower_bound", is_count).get<int64_t>();
   plan.seconds = field(json, "seconds", is_number).get<double>();
+  plan.lower_bound_seconds = field(json, "lower_bound_seconds", is_number).get<double>();
   for (const auto& item : field(json, "left_out", is_object).items()) {
     if (!item.value().is_string()) throw std::string("field \"left_out\": a reason is not text");
     plan.left_out[item.key()] = item.value().get<std::string>();

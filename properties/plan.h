@@ -10,7 +10,7 @@
 
 #include "properties/matrix.h"
 
-// The smallest set of cases that reaches every cell that limits allow: cells of single expressions (cell.h) and of the
+// The cheapest set of cases that reaches every cell that limits allow: cells of single expressions (cell.h) and of the
 // matrix (matrix.h), the latter in whichever memory a case gets.
 
 namespace brink {
@@ -34,6 +34,7 @@ struct Plan {
   int64_t candidates = 0;   ///< cases that it was chosen from
   int64_t lower_bound = 0;  ///< no fewer of the candidates reach the same cells: so many cells share none, two by two
   double seconds = 0;       ///< estimated
+  double lower_bound_seconds = 0;  ///< the estimate for the cheapest cases that reach the cells of lower_bound
   std::map<std::string, std::string> left_out;  ///< reachable cells that the limits leave out, each with its reason
 };
 

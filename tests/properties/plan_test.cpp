@@ -160,6 +160,30 @@ TEST(Plan, OnAGpuLargeTensorsAreDenseWhereTheyFit) {
   EXPECT_FALSE(large.contains(MemoryKind::kSparse));
 }
 
+TEST(Plan, OnAGpuFewThreadsTakeLong) {
+  const auto predict_h200 = [](const Case& c) { return predict(c, *model_of(Device::kCuda, c.implementation)); };
+  const Plan plan = make_plan({Device::kCuda, 200 * kMiB, std::nullopt}, predict_h200);
+  int long_rows = 0;
+  int many_rows = 0;
+  for (const PlannedCase& one : plan.cases) {
+    const Decomposition shape = shape_of(one.c);
+    const Prediction prediction = predict_h200(one.c);
+    if (shape.numel() < int64_t{1} << 32 || prediction.verdict != Verdict::kOk) continue;
+    if (shape.inner_size == 1 && shape.outer_size <= 4) {
+      EXPECT_GT(one.seconds, 0.5) << to_text(one.c);
+      ++long_rows;
+    }
+    if (shape.inner_size == 1 && shape.outer_size >= int64_t{1} << 20) {
+      EXPECT_LT(one.seconds, 0.5) << to_text(one.c);
+      ++many_rows;
+    }
+  }
+  EXPECT_GT(long_rows, 10);
+  EXPECT_GT(many_rows, 10);
+  EXPECT_GT(plan.lower_bound_seconds, plan.seconds / 2);
+  EXPECT_LE(plan.lower_bound_seconds, plan.seconds);
+}
+
 TEST(Plan, SameLimitsGiveTheSameBytes) {
   EXPECT_EQ(to_text(make_plan({Device::kHost, 200 * kMiB, std::nullopt}, predict_here)), to_text(plan_of_200_mib()));
 }
