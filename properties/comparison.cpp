@@ -147,16 +147,23 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
       for (int64_t n = i.first; n <= i.last; ++n) {
         const auto value = std::lower_bound(raw.values.begin(), raw.values.end(), n,
                                             [](const FoundValue& v, int64_t element) { return v.element < element; });
-        const bool known = value != raw.values.end() && value->element == n;
-        const bool may_be = known && contains(prediction.contended, position_of(shape, n));
+        if (value == raw.values.end() || value->element != n) {
+          // Beyond the values kept, the place alone says whether a writer may have left it.
+          const std::vector<Interval> rest = intersect(shape, prediction.contended, {n, i.last});
+          contended.insert(contended.end(), rest.begin(), rest.end());
+          int64_t first = n;
+          for (const Interval& may_be : rest) {
+            if (first < may_be.first) still_wrong.push_back({first, may_be.first - 1});
+            first = may_be.last + 1;
+          }
+          if (first <= i.last) still_wrong.push_back({first, i.last});
+          break;
+        }
+        const bool may_be = contains(prediction.contended, position_of(shape, n));
         const auto values = may_be ? values_of_writers(writers, prediction, n) : std::vector<uint64_t>();
         // Writers whose columns are too long to work out may have left anything but the right value.
         const bool by_writer = may_be && (values.empty() || held_by_a_writer(launching.form, n, values, value->bits));
         (by_writer ? contended : still_wrong).push_back({n, n});
-        if (!known) {  // beyond the values kept: leave the rest of the interval as it is
-          still_wrong.push_back({n, i.last});
-          break;
-        }
       }
     }
     wrong = normalized(std::move(still_wrong));

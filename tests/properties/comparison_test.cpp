@@ -62,6 +62,18 @@ TEST(Comparison, AContendedElementThatHoldsNoWritersValueIsWrong) {
   EXPECT_THAT(differences(c, shape, prediction, execution, observed), testing::Not(testing::IsEmpty()));
 }
 
+// More wrong elements than values are kept.
+TEST(Comparison, BeyondTheValuesKeptAPlaceSaysWhetherAnElementIsContended) {
+  auto [c, shape, prediction, execution] = run_of({1, 2, 2147483649}, 1, "spatial/u32");
+  execution.raw.looked_at = {{0, 9}};
+  execution.raw.wrong = {{1, 3}};
+
+  const Outcome observed = outcome_of(c, shape, prediction, execution);
+
+  EXPECT_EQ(observed.contended, (std::vector<Box>{{{0, 0}, {0, 0}, {0, 1}}}));
+  EXPECT_EQ(observed.wrong, (std::vector<Box>{{{0, 0}, {0, 0}, {2, 3}}}));
+}
+
 // A writer's wrapped column leaves the windows, and reads the filler there.
 TEST(Comparison, TheWritersOfAContendedElementReadWhatAliasedMemoryHolds) {
   auto [c, shape, prediction, execution] = run_of({3, 4, 2, 2, 53687092, 2, 2}, 3, "spatial/u32");
