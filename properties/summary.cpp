@@ -238,11 +238,7 @@ void Summary::merge(const Summary& other) {
     into.seeds.insert(from.seeds.begin(), from.seeds.end());
     keep_smallest(into.seeds);
   });
-  const auto add_cells = [](CellCounts& into, const CellCounts& from) {
-    into.right += from.right;
-    into.defects += from.defects;
-    into.findings += from.findings;
-  };
+  const auto add_cells = [](CellCounts& into, const CellCounts& from) { into.add(from); };
   merge_maps(reached, other.reached, add_cells);
   merge_maps(matrix_reached, other.matrix_reached, add_cells);
   const auto keep_first = [](std::string& into, const std::string& from) {

@@ -46,6 +46,12 @@ struct CellCounts {
   int64_t right = 0;
   int64_t defects = 0;   ///< known defects that failed exactly as predicted
   int64_t findings = 0;  ///< failed
+
+  void add(const CellCounts& other) {
+    right += other.right;
+    defects += other.defects;
+    findings += other.findings;
+  }
 };
 
 struct LaunchSummary {

@@ -101,6 +101,22 @@ ends 1 run "${seed[@]}" --impl spatial/u32 --evidence "$folder/again"
 cmp -s <(sed 's/,"time":.*//' "$folder/finding") <(sed 's/,"time":.*//' "$folder/again") ||
   fail "two runs of one case differ in more than their times"
 
+# ---- A cell that failed is failed whatever else reached it, and together with whichever other places.
+only_start() { sed 's/ start,boundary,end"/ start"/g' "$1"; }
+right() { sed 's/,"cause":.*,"time"/,"time"/; s/"observed":{"verdict":"mismatch"/"observed":{"verdict":"ok"/' "$1"; }
+failed_cells() {
+  ends 1 report "$@" --json "$folder/report.json"
+  sed -n 's/.*"failed": *\([0-9]*\).*/\1/p' <(tr -d '\n' <"$folder/report.json" | grep -o '"cells".*')
+}
+only_start "$folder/finding" >"$folder/finding_at_start"
+right "$folder/finding" >"$folder/right"
+right "$folder/finding_at_start" >"$folder/right_at_start"
+[[ $(failed_cells "$folder/finding" "$folder/right_at_start") == $(failed_cells "$folder/finding") ]] ||
+  fail "a cell that failed is right because its start was right in another run"
+[[ $(failed_cells "$folder/finding_at_start" "$folder/right") == $(failed_cells "$folder/finding_at_start") ]] ||
+  fail "a start that failed is right because all places were right in another run"
+(($(failed_cells "$folder/finding_at_start") < $(failed_cells "$folder/finding"))) || fail "the start alone is not fewer cells"
+
 # ---- What was not executed comes first: no GPU, too little memory, a kernel that is never launched.
 if "$brink" run --shape 2,3 --axis 1 --device cuda >/dev/null 2>&1; then
   # There is a GPU here: take it away.

@@ -75,6 +75,16 @@ Coverage coverage_of(const CellCounts& counts) {
   return counts.findings > 0 ? Coverage::kFinding : counts.right > 0 ? Coverage::kRight : Coverage::kDefect;
 }
 
+// Several packed cells name the same cell, which is what all of them together say of it.
+std::map<std::string, CellCounts> by_cell(const std::unordered_map<std::string, CellCounts>& packed_cells,
+                                          std::vector<std::string> (&names_in)(const std::string&)) {
+  std::map<std::string, CellCounts> cells;
+  for (const auto& [packed, counts] : packed_cells) {
+    for (std::string& name : names_in(packed)) cells[std::move(name)].add(counts);
+  }
+  return cells;
+}
+
 void add_matrix(Report& report) {
   std::set<std::string> exclusions;
   for (const Device device : devices_of(report.summary)) {
@@ -92,15 +102,8 @@ void add_matrix(Report& report) {
   for (const auto& [packed, reason] : report.summary.matrix_planned) {
     for (const std::string& name : unpacked_matrix(packed)) report.matrix[name] = {Coverage::kNotExecuted, reason};
   }
-  for (const auto& [packed, counts] : report.summary.matrix_reached) {
-    const Coverage state = coverage_of(counts);
-    for (const std::string& name : unpacked_matrix(packed)) {
-      ReportedCell& cell = report.matrix[name];
-      const bool was_reached = cell.state == Coverage::kFinding || cell.state == Coverage::kRight;
-      if (!was_reached || state < cell.state || (cell.state == Coverage::kDefect && state == Coverage::kRight)) {
-        cell = {state, ""};
-      }
-    }
+  for (const auto& [name, counts] : by_cell(report.summary.matrix_reached, unpacked_matrix)) {
+    report.matrix[name] = {coverage_of(counts), ""};
   }
   report.exclusions.assign(exclusions.begin(), exclusions.end());
 }
@@ -121,8 +124,8 @@ void add_cells(Report& report) {
   for (const auto& [name, reason] : report.summary.missing_cells()) {
     report.cells[name] = {Coverage::kNotExecuted, reason};
   }
-  for (const auto& [packed, counts] : report.summary.reached) {
-    for (const std::string& name : unpacked(packed)) report.cells[name] = {coverage_of(counts), ""};
+  for (const auto& [name, counts] : by_cell(report.summary.reached, unpacked)) {
+    report.cells[name] = {coverage_of(counts), ""};
   }
   for (const auto& [name, cell] : report.cells) ++report.cell_counts[cell.state];
 }
