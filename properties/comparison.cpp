@@ -23,6 +23,18 @@ bool covers(const std::vector<Interval>& intervals, int64_t n) {
   return after != intervals.begin() && std::prev(after)->last >= n;
 }
 
+// The part of `range` that is in none of `parts` of it, which are sorted and disjoint.
+std::vector<Interval> outside_of(const std::vector<Interval>& parts, const Interval& range) {
+  std::vector<Interval> result;
+  int64_t first = range.first;
+  for (const Interval& part : parts) {
+    if (first < part.first) result.push_back({first, part.first - 1});
+    first = part.last + 1;
+  }
+  if (first <= range.last) result.push_back({first, range.last});
+  return result;
+}
+
 Launching launching_of(const Case& c, const Decomposition& shape, const Dispatch& dispatch) {
   return {shape, c.operation, c.dtype, closed_form_of(c, shape), c.memory, dispatch};
 }
@@ -149,14 +161,10 @@ Outcome outcome_of(const Case& c, const Decomposition& shape, const Prediction& 
                                             [](const FoundValue& v, int64_t element) { return v.element < element; });
         if (value == raw.values.end() || value->element != n) {
           // Beyond the values kept, the place alone says whether a writer may have left it.
-          const std::vector<Interval> rest = intersect(shape, prediction.contended, {n, i.last});
-          contended.insert(contended.end(), rest.begin(), rest.end());
-          int64_t first = n;
-          for (const Interval& may_be : rest) {
-            if (first < may_be.first) still_wrong.push_back({first, may_be.first - 1});
-            first = may_be.last + 1;
-          }
-          if (first <= i.last) still_wrong.push_back({first, i.last});
+          const Interval rest = {n, i.last};
+          const std::vector<Interval> by_place = intersect(shape, prediction.contended, rest);
+          contended.insert(contended.end(), by_place.begin(), by_place.end());
+          for (const Interval& other : outside_of(by_place, rest)) still_wrong.push_back(other);
           break;
         }
         const bool may_be = contains(prediction.contended, position_of(shape, n));

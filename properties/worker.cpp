@@ -174,7 +174,6 @@ std::string Worker::start() {
   process_ = child;
   socket_ = ends[0];
   received_.clear();
-  served_ = 0;
   return "";
 }
 
@@ -186,6 +185,7 @@ int Worker::reap() noexcept {
   process_ = -1;
   close(socket_);
   socket_ = -1;
+  served_ = 0;
   return status;
 }
 
@@ -238,7 +238,7 @@ Worker::Reply Worker::ask(const Json& request, const RunLimits& limits) {
 
 Execution Worker::execute(const Case& c, const std::vector<Interval>& windows, const RunLimits& limits) {
   bool killed = false;
-  const bool fresh = process_ < 0 || served_ == 0;
+  const bool fresh = served_ == 0;
   Execution execution = execute_once(c, windows, limits, killed);
   // What earlier cases left in the process is not this one's memory.
   if (execution.raw.ending == Ending::kOutOfMemory && process_ < 0 && !fresh) {
@@ -268,8 +268,8 @@ Execution Worker::execute_once(const Case& c, const std::vector<Interval>& windo
   }
   Json request = {{"case", to_text(c)}, {"windows", Json::array()}};
   for (const Interval& i : windows) request["windows"].push_back({i.first, i.last});
-  const Reply reply = ask(request, limits);
   ++served_;
+  const Reply reply = ask(request, limits);
   if (reply.value && !reply.value->contains("failed")) {
     execution = execution_from_json(*reply.value);
     // A fault destroys the GPU's context: the next case gets a new process.
