@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "properties/finding.h"
+#include "properties/matrix.h"
 #include "properties/shrink.h"
 
 namespace brink {
@@ -71,12 +72,8 @@ CheckReport check(const CheckOptions& options, const CheckProgress& progress) {
     if (!executed) ++report.not_executed[e.observed.reason];
     ++report.verdicts[std::string(name_of(e.observed.verdict))];
     ++report.by_implementation[c.implementation.name()][std::string(name_of(e.observed.verdict))];
-    if (e.prediction.verdict == Verdict::kLaunchRejected) {
-      Execution rejected;
-      rejected.raw.ending = Ending::kLaunchRejected;
-      for (const Cell& cell : cells_reached(c, e.shape, rejected)) report.required.insert(cell);
-    } else {
-      for (const Cell& cell : planned_cells(c, e.shape, e.prediction)) report.required.insert(cell);
+    for (const Cell& cell : cells_reached(c, e.shape, as_predicted(c, e.shape, e.prediction))) {
+      report.required.insert(cell);
     }
     if (executed) {
       for (const Cell& cell : cells_reached(c, e.shape, e.execution)) report.reached.insert(cell);

@@ -48,14 +48,6 @@ std::string repeat_command(const Examination& e, Device device) {
   return repeat_command(e.c, name_of(device)) + limit_options(limits_behind(e.limits, e.observed.verdict));
 }
 
-std::vector<Cell> planned_cells(const Case& c, const Decomposition& shape, const Prediction& prediction) {
-  const auto launch = planned_launch(prediction);
-  if (!launch) return {};
-  const auto places =
-      shape.numel() <= kWholeMax ? std::vector<Interval>{{0, shape.numel() - 1}} : choose_windows(c, shape, prediction);
-  return cells_of(c, shape, *launch, places, launch->sized.form);
-}
-
 Prediction Examiner::predict(const Case& c, Engine engine) {
   DeviceOccupancy occupancy(device_, c.implementation, worker_);
   return brink::predict(c, occupancy, engine);

@@ -44,9 +44,6 @@ constexpr std::string_view name_of(Role role) { return role == Role::kSelfCheck 
 /// Why an examination is a finding: one line each; empty for what is as it should be, and for what was not executed.
 std::vector<std::string> findings(const Examination& examination, Role role);
 
-/// Cells that a case reaches where what was predicted for it is launched; none where nothing is.
-std::vector<Cell> planned_cells(const Case& c, const Decomposition& shape, const Prediction& prediction);
-
 /// Which cases run in a worker process on the host; on a GPU all do.
 enum class Isolation {
   kPredicted,  ///< those that may end the process or take its memory, going by the prediction

@@ -44,8 +44,23 @@ void count(CellCounts& counts, const EvidenceRecord& r) {
   ++(r.is_finding() ? counts.findings : r.verdict == "ok" ? counts.right : counts.defects);
 }
 
+// Of several reasons why something was not executed the smallest is kept, so that no order shows.
+void keep_smallest_reason(std::string& kept, const std::string& reason) {
+  if (kept.empty() || (!reason.empty() && reason < kept)) kept = reason;
+}
+
 void note_plan(std::string& why, const EvidenceRecord& r) {
-  if (!r.executed() && (why.empty() || r.reason < why)) why = r.reason;
+  if (!r.executed()) keep_smallest_reason(why, r.reason);
+}
+
+// Several packed cells may name the same cell.
+std::map<std::string, std::string> reasons_by_cell(const std::unordered_map<std::string, std::string>& planned,
+                                                   std::vector<std::string> (&names_in)(const std::string&)) {
+  std::map<std::string, std::string> cells;
+  for (const auto& [key, why] : planned) {
+    for (std::string& cell : names_in(key)) keep_smallest_reason(cells[std::move(cell)], why);
+  }
+  return cells;
 }
 
 // Fowler, Noll and Vo's hash (FNV-1a), 64 bits.
@@ -241,11 +256,8 @@ void Summary::merge(const Summary& other) {
   const auto add_cells = [](CellCounts& into, const CellCounts& from) { into.add(from); };
   merge_maps(reached, other.reached, add_cells);
   merge_maps(matrix_reached, other.matrix_reached, add_cells);
-  const auto keep_first = [](std::string& into, const std::string& from) {
-    if (into.empty() || (!from.empty() && from < into)) into = from;
-  };
-  merge_maps(planned, other.planned, keep_first);
-  merge_maps(matrix_planned, other.matrix_planned, keep_first);
+  merge_maps(planned, other.planned, keep_smallest_reason);
+  merge_maps(matrix_planned, other.matrix_planned, keep_smallest_reason);
   executed_cases_.insert(other.executed_cases_.begin(), other.executed_cases_.end());
   merge_maps(holes_, other.holes_, [](Hole& into, const Hole& from) {
     if (into.count == 0 || from.reason < into.reason) into.reason = from.reason;
@@ -263,17 +275,15 @@ void Summary::finish() {
 }
 
 std::map<std::string, std::string> Summary::missing_cells() const {
-  std::map<std::string, std::string> missing;
-  for (const auto& [key, why] : planned) {
-    for (std::string& cell : unpacked(key)) {
-      std::string& reason = missing[std::move(cell)];
-      if (reason.empty() || (!why.empty() && why < reason)) reason = why;
-    }
-  }
+  std::map<std::string, std::string> missing = reasons_by_cell(planned, unpacked);
   for (const auto& [key, counts] : reached) {
     for (const std::string& cell : unpacked(key)) missing.erase(cell);
   }
   return missing;
+}
+
+std::map<std::string, std::string> Summary::planned_matrix() const {
+  return reasons_by_cell(matrix_planned, unpacked_matrix);
 }
 
 int64_t Summary::required_not_executed() const {

@@ -117,8 +117,11 @@ class Summary {
   /// Once everything is counted: which required cases never ran.
   void finish();
 
-  /// Cells that cases were to reach and that no execution reached, with why (the first reason, or that it was missed).
+  /// Cells that cases were to reach and that no execution reached, with why (the smallest reason; empty where it was
+  /// executed and missed).
   std::map<std::string, std::string> missing_cells() const;
+  /// Matrix cells that cases were to reach, with why a case was not executed (the smallest reason, or none).
+  std::map<std::string, std::string> planned_matrix() const;
   /// Cases that had to run and never did.
   int64_t required_not_executed() const;
   /// 2 a line that cannot be read, 1 a finding, 3 something required was not executed, 0 otherwise.

@@ -78,6 +78,28 @@ TEST(Summary, APlannedCellThatNobodyReachedIsMissing) {
   EXPECT_EQ(summary_of({planned, reached}).exit_status(), 0);
 }
 
+// Both ways round, so that neither order of the packed keys gives both answers.
+TEST(Summary, OfSeveralReasonsForAPlannedCellTheSmallestIsKept) {
+  for (const auto& [both, one] :
+       {std::pair("a: no memory", "b: no device"), std::pair("b: no device", "a: no memory")}) {
+    EvidenceRecord first = record("not_executed");
+    first.reason = both;
+    first.planned = {
+        "spatial/columns backward u32", "resident", {"element_offset 2^32-1 above start,end"}, "start,end"};
+    EvidenceRecord second = first;
+    second.reason = one;
+    second.planned.at = {"element_offset 2^32-1 above end"};
+    second.planned.places = "end";
+    const Summary summary = summary_of({first, second});
+    const auto planned = summary.planned_matrix();
+    ASSERT_THAT(planned, SizeIs(2));
+    const auto missing = summary.missing_cells();
+    ASSERT_THAT(missing, SizeIs(2));
+    EXPECT_EQ(planned.begin()->second, "a: no memory");  // "... end ..." comes before "... start ..."
+    EXPECT_EQ(missing.begin()->second, "a: no memory");
+  }
+}
+
 TEST(Summary, AFindingCountsMoreThanAHoleAndABrokenLineMost) {
   EvidenceRecord finding = record("mismatch");
   finding.cause = "softmax_backward spatial u32 element_offset mismatch";

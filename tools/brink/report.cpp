@@ -99,8 +99,8 @@ void add_matrix(Report& report) {
       }
     }
   }
-  for (const auto& [packed, reason] : report.summary.matrix_planned) {
-    for (const std::string& name : unpacked_matrix(packed)) report.matrix[name] = {Coverage::kNotExecuted, reason};
+  for (const auto& [name, reason] : report.summary.planned_matrix()) {
+    report.matrix[name] = {Coverage::kNotExecuted, reason};
   }
   for (const auto& [name, counts] : by_cell(report.summary.matrix_reached, unpacked_matrix)) {
     report.matrix[name] = {coverage_of(counts), ""};
