@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "properties/matrix.h"
+
 namespace brink {
 
 namespace {
@@ -110,7 +112,7 @@ std::vector<size_t> planned_counters(const Case& c, const Prediction& prediction
   if (!launch) return {};
   const auto shape = std::get<Decomposition>(decompose(c));
   std::vector<size_t> result = distance_counters(c, shape, *launch);
-  const std::vector<size_t> cells = cell_counters(planned_cells(c, shape, prediction));
+  const std::vector<size_t> cells = cell_counters(cells_reached(c, shape, as_predicted(c, shape, prediction)));
   result.insert(result.end(), cells.begin(), cells.end());
   return result;
 }

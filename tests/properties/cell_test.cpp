@@ -172,7 +172,7 @@ TEST_P(AllCells, AreInOrderAndEachIsReachableOrHasAReason) {
   EXPECT_LT(cells.size(), 20000u);
 }
 
-TEST(AllCellsOfTheHost, AreTheSameEachTimeAndTheirWitnessesReachThem) {
+TEST(SlowAllCellsOfTheHost, AreTheSameEachTimeAndTheirWitnessesReachThem) {
   const auto cells = all_cells(Device::kHost);
   const auto again = all_cells(Device::kHost);
   ASSERT_EQ(cells.size(), again.size());

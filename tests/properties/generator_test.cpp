@@ -52,7 +52,7 @@ std::string text_of(const std::vector<Case>& cases) {
   return text;
 }
 
-TEST(Generator, TenThousandCasesReachEveryReachableCellOfTheHost) {
+TEST(SlowGenerator, TenThousandCasesReachEveryReachableCellOfTheHost) {
   std::set<Cell> reached;
   for (const Case& c : ten_thousand()) {
     if (c.implementation.scaled()) continue;
@@ -70,7 +70,7 @@ TEST(Generator, TenThousandCasesReachEveryReachableCellOfTheHost) {
   }
 }
 
-TEST(Generator, AtLeastAThirdOfTheCasesLieNearABoundary) {
+TEST(SlowGenerator, AtLeastAThirdOfTheCasesLieNearABoundary) {
   int near = 0;
   for (const Case& c : ten_thousand()) {
     if (!c.implementation.scaled() && !cells_predicted(c).empty()) ++near;
@@ -79,7 +79,7 @@ TEST(Generator, AtLeastAThirdOfTheCasesLieNearABoundary) {
   EXPECT_GE(near, kCount / 3);
 }
 
-TEST(Generator, SameSeedGivesTheSameBytesAndAnotherSeedDoesNot) {
+TEST(SlowGenerator, SameSeedGivesTheSameBytesAndAnotherSeedDoesNot) {
   const std::string text = text_of(generate_cases(7, 2000, host_options()));
   EXPECT_EQ(text, text_of(generate_cases(7, 2000, host_options())));
   EXPECT_NE(text, text_of(generate_cases(8, 2000, host_options())));
@@ -161,7 +161,7 @@ TEST(Generator, CudaCasesFitTheCard) {
   }
 }
 
-TEST(Generator, EveryTargetIsHit) {
+TEST(SlowGenerator, EveryTargetIsHit) {
   GeneratorOptions options = host_options();
   options.exact_prime = false;
   const CaseGenerator generator(options);

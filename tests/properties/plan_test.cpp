@@ -37,7 +37,7 @@ std::vector<std::string> cells_predicted(const Case& c) {
   return plan_cells(c, shape_of(c), as_predicted(c, shape_of(c), predict_here(c)));
 }
 
-TEST(Plan, ReachesEveryCellThatTheHostCanReach) {
+TEST(SlowPlan, ReachesEveryCellThatTheHostCanReach) {
   const Plan& plan = plan_of_200_mib();
   EXPECT_THAT(plan.left_out, IsEmpty());
   std::set<std::string> planned;
@@ -55,7 +55,7 @@ TEST(Plan, ReachesEveryCellThatTheHostCanReach) {
   }
 }
 
-TEST(Plan, EachCellIsPlannedForOnceByACaseThatReachesIt) {
+TEST(SlowPlan, EachCellIsPlannedForOnceByACaseThatReachesIt) {
   std::set<std::string> planned;
   for (const PlannedCase& one : plan_of_200_mib().cases) {
     const std::vector<std::string> cells = cells_predicted(one.c);
@@ -119,7 +119,7 @@ TEST(Plan, MemoryIsWhatARunReallyTakesAtMost) {
   EXPECT_GT(looked_at, 20);
 }
 
-TEST(Plan, WhatMemoryLeavesOutIsSaid) {
+TEST(SlowPlan, WhatMemoryLeavesOutIsSaid) {
   const Plan plan = make_plan({Device::kHost, 16384, std::nullopt}, predict_here);
   EXPECT_THAT(plan.cases, Not(IsEmpty()));
   EXPECT_THAT(plan.left_out, Not(IsEmpty()));
@@ -140,7 +140,7 @@ TEST(Plan, WhatTimeLeavesOutIsSaid) {
   EXPECT_GT(share, 2 * static_cast<double>(plan.cases.size()) / static_cast<double>(plan_of_200_mib().cases.size()));
 }
 
-TEST(Plan, OnAGpuLargeTensorsAreDenseWhereTheyFit) {
+TEST(SlowPlan, OnAGpuLargeTensorsAreDenseWhereTheyFit) {
   const auto kinds_with = [](int64_t memory) {
     const Plan plan = make_plan({Device::kCuda, memory, std::nullopt}, [](const Case& c) {
       return predict(c, *model_of(Device::kCuda, c.implementation), Engine::kAuto);
@@ -184,7 +184,7 @@ TEST(Plan, OnAGpuFewThreadsTakeLong) {
   EXPECT_LE(plan.lower_bound_seconds, plan.seconds);
 }
 
-TEST(Plan, SameLimitsGiveTheSameBytes) {
+TEST(SlowPlan, SameLimitsGiveTheSameBytes) {
   EXPECT_EQ(to_text(make_plan({Device::kHost, 200 * kMiB, std::nullopt}, predict_here)), to_text(plan_of_200_mib()));
 }
 
